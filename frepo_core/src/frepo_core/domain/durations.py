@@ -56,6 +56,8 @@ def parse_any_duration(text: str) -> timedelta:
 
 def format_iso_duration(length: timedelta) -> str:
     """Format a duration as ISO 8601, in days, hours, minutes and whole seconds: `P1D`, `PT6H`; `PT0S` for zero."""
+    if not length:
+        return "PT0S"
     minutes, seconds = divmod(int(length.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)

@@ -174,6 +174,12 @@ class EventKind(StrEnum):
         "A problem that a plug-in had reported ended: it says so, or it is not installed any more.",
         *("plugin", "name", "message", "since"),
     )
+    COLLECTION_SENDER_CHANGED = (
+        "collection.sender_changed",
+        "A version came from another program or host (`what`) than in the last weeks. It is written once for each.",
+        *("what", "before", "after", "message"),
+    )
+    COLLECTION_SENDERS_IN_TURN = "collection.senders_in_turn", "Several hosts send in turn.", "hosts", "message"
     COLLECTION_ACCESS_GRANTED = "collection.access_granted", "A token was put on the list of a collection."
     COLLECTION_ACCESS_REVOKED = "collection.access_revoked", "A token was taken off the list of a collection."
 
@@ -200,6 +206,7 @@ class EventKind(StrEnum):
 
     TOKEN_CREATED = "token.created", "A token was generated.", "after"
     TOKEN_EDITED = "token.edited", "The name, the expiry or the restrictions of a token were edited.", "before", "after"
+    TOKEN_SHARED = "token.shared", "Several hosts use one token in turn.", "hosts", "message"
     TOKEN_ROTATED = (
         "token.rotated",
         "A token was replaced by a new one with the same rights and collections. The old one ends at `ends_at`.",

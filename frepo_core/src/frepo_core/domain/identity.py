@@ -17,7 +17,8 @@ _UUID4 = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 class Identity:
     """A valid token. `token` is the HMAC under which it is stored, never the id itself.
 
-    `address` is the client's address, `name` what people call the token. `first_token` is set if it replaced others.
+    `address` is the client's address, `user_agent` what its program calls itself, `name` what people call the token.
+    `first_token` is set if it replaced others.
     Empty tuples, and a `max_file_size` of 0 (bytes), restrict nothing.
     """
 
@@ -33,6 +34,7 @@ class Identity:
     address: str = ""
     name: str = ""
     first_token: str | None = None
+    user_agent: str = ""
 
     @property
     def client(self) -> str:

@@ -12,6 +12,7 @@ NAMES = (
     "preview",
     "overview",
     "restore_tests",
+    "senders",
     "storage_check",
     "moves",
     "evidence",

@@ -239,6 +239,29 @@ BACKUPS: Mapping[str, Text] = {
         "{message}.",
         level="success",
     ),
+    "collection.sender_changed": Text(
+        title="Another sender of {collection}",
+        counted=("collection with another sender", "collections with another sender"),
+        what="{message}.",
+        advice="If the backup job was moved or changed, there is nothing to do: this is said once. If not, somebody "
+        "else may use its token.",
+        level="warning",
+    ),
+    "collection.senders_in_turn": Text(
+        title="Several hosts send to {collection}",
+        counted=("collection with several hosts", "collections with several hosts"),
+        what="{message}.",
+        advice="Give each host a collection of its own, or the versions of one replace those of the other.",
+        level="warning",
+    ),
+    "token.shared": Text(
+        title="Several hosts use one token",
+        counted=("token that several hosts use", "tokens that several hosts use"),
+        what="{message}.",
+        advice="Give each host a token of its own: that of one host cannot be revoked alone now. A copied machine may "
+        "have copied the token.",
+        level="warning",
+    ),
     "collection.access_granted": Text(
         title="Access to {collection} granted",
         counted=("access granted", "accesses granted"),

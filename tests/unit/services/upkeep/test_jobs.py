@@ -31,6 +31,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
         "migrate": ("every 10m", "long"),
         "retention": ("every 10m", "short"),
         "lock_proof": ("every 1h", "short"),
+        "senders": ("every 1h", "short"),
         "mirror": ("off", "mirror"),
         "compact": ("off", "compact"),
         "journal": ("every 1m", "short"),

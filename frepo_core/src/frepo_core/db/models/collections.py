@@ -125,8 +125,9 @@ class CollectionSender(Base):
     """What the uploads of one client to a collection have noted when they began: the collection's last number.
 
     `noted` is the greatest number of an accepted version's upload, which began at `noted_at`; that version may
-    have been removed since. `client` is the key of the first token of a chain of rotations. There is no foreign key: a
-    deleted collection can be restored.
+    have been removed since. `seen` are the programs and hosts that it has sent with, each with its first and last day,
+    see `frepo_core.domain.backups.senders`. `client` is the key of the first token of a chain of rotations. There is no
+    foreign key: a deleted collection can be restored.
     """
 
     __tablename__ = "collection_sender"
@@ -135,6 +136,7 @@ class CollectionSender(Base):
     client: Mapped[str] = mapped_column(exact(64), primary_key=True)
     noted: Mapped[int]
     noted_at: Mapped[datetime] = mapped_column(index=True)
+    seen: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class CollectionToken(Base):

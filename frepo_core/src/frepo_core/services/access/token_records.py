@@ -100,7 +100,7 @@ def admin_token_key(settings: Settings) -> str | None:
     return token_key(settings.enc_token_phrase.get_secret_value(), canonical) if canonical else None
 
 
-def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
+def identity_of(row: Token | Row[Any], address: str = "", user_agent: str = "") -> Identity:
     """Make an identity of a token's row for a client at this address. Unknown roles are ignored."""
     return Identity(
         token=row.key,
@@ -115,4 +115,5 @@ def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
         address=address,
         name=row.name,
         first_token=row.first_key,
+        user_agent=user_agent,
     )

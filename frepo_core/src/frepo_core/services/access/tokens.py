@@ -98,7 +98,11 @@ class Tokens:
         """
         now = utc_now()  # before the database, which may keep it waiting
         row = self._fetch(token_id)
-        identity = identity_of(row, address) if row is not None else self._find_cleared(token_id, earlier)
+        identity = (
+            identity_of(row, address, user_agent[:MAX_USER_AGENT])
+            if row is not None
+            else self._find_cleared(token_id, earlier)
+        )
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)

@@ -13,6 +13,7 @@ from frepo_core.web.conventions.types import Duration, Time, Whole
 from frepo_core.web.schemas.models import Reply
 
 from ...second_copies.copy_reports import CopyFigures
+from ...senders.feature import SenderServices
 from ..activity import Activity
 from ..feature import OverviewServices
 from ..overview import NAMED, Overview
@@ -205,6 +206,14 @@ class SecondCopies(Reply):
         )
 
 
+class SenderWarning(Reply):
+    """A sentence about a program or a host that sends now and did not before, or about hosts that send in turn."""
+
+    message: str
+    at: Time
+    collections: list[str]
+
+
 class OverviewReply(Reply):
     """Figures about the whole service. Sizes are in bytes.
 
@@ -213,7 +222,7 @@ class OverviewReply(Reply):
     less than a day is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is the
     number of collections with versions that never had a restore test. `copies` has an entry for each storage with
     second copies. `compact` is null if nothing is compacted. `problems` are the worst collections that the token may
-    see, at most 20.
+    see, at most 20. `senders` are the warnings of a week about who sends, the newest first.
     """
 
     at: Time
@@ -236,6 +245,7 @@ class OverviewReply(Reply):
     restore_tests: RestoreTests
     unchanged: Unchanged
     problems: list[TroubledCollection]
+    senders: list[SenderWarning]
 
     @classmethod
     def of(
@@ -245,6 +255,7 @@ class OverviewReply(Reply):
         restore_tests: RestoreTests,
         unchanged: Unchanged,
         problems: Sequence[TroubledCollection],
+        senders: Sequence[SenderWarning],
     ) -> "OverviewReply":
         """Convert the overview."""
         sizes, counts = found.sizes, found.collections
@@ -272,6 +283,7 @@ class OverviewReply(Reply):
             restore_tests=restore_tests,
             unchanged=unchanged,
             problems=list(problems),
+            senders=list(senders),
         )
 
 
@@ -285,7 +297,11 @@ def show_overview(request: FrepoRequest) -> Answer:
     ]
     restore_tests = RestoreTests.of(ages.count(), ages.find_untested(NAMED, by=request.sender))
     unchanged = Unchanged.of(states.unchanged(NAMED, by=request.sender))
-    body = OverviewReply.of(overview, restore_tests=restore_tests, unchanged=unchanged, problems=problems)
+    warned = request.services.feature(SenderServices).senders.warnings(overview.at, by=request.sender)
+    senders = [SenderWarning(message=one.message, at=one.at, collections=list(one.collections)) for one in warned]
+    body = OverviewReply.of(
+        overview, restore_tests=restore_tests, unchanged=unchanged, problems=problems, senders=senders
+    )
     return Answer(body=body)
 
 

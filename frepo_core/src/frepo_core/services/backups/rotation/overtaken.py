@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Base, Collection, CollectionSender, File, Version
 from frepo_core.db.prepared_statements import change, fetch
+from frepo_core.domain.backups.senders import after_upload, program_of
 from frepo_core.domain.identity import Identity
 
 from ...base.records import BlobRecord
@@ -26,7 +27,11 @@ KEPT = timedelta(days=90)
 _SENDER = Base.metadata.tables[CollectionSender.__tablename__]
 _IS_IT = (_SENDER.c.incarnation == bindparam("collection")) & (_SENDER.c.client == bindparam("by"))
 _FIND = select(_SENDER).where(_IS_IT)
-_NOTE = update(_SENDER).where(_IS_IT).values(noted=bindparam("number"), noted_at=bindparam("at"))
+_NOTE = (
+    update(_SENDER)
+    .where(_IS_IT)
+    .values(noted=bindparam("number"), noted_at=bindparam("at"), seen=bindparam("seen_now"))
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +40,14 @@ class Sending:
 
     `noted` is the last number of its collection when it began, at `began_at`. Its client was silent for the first time
     at `silent_since`; None: never. `is_gone` returns whether its connection has ended, so that it gets no answer.
+    `host` is the name of the client's host, empty if it is not known.
     """
 
     noted: int
     began_at: datetime
     silent_since: datetime | None = None
     is_gone: Callable[[], bool] = lambda: False
+    host: str = ""
 
 
 def find_sender(session: Session, collection: Collection, by: Identity) -> Row[Any] | None:
@@ -77,20 +84,25 @@ def is_given_up(
 def note_accepted(
     session: Session, collection: Collection, sender: Row[Any] | None, sending: Sending, by: Identity
 ) -> None:
-    """Remember what the upload of an accepted version had noted. `sender` is what `find_sender` has found."""
+    """Remember what the upload of an accepted version had noted, and from which program and host it came.
+
+    `sender` is what `find_sender` has found.
+    """
     if not by.token:
         return
+    known = None if sender is None else sender.seen
+    seen = after_upload(known, program_of(by.user_agent), sending.host, sending.began_at.date())
     if sender is None:
         if by.ends_with_upload:  # it sends no other
             return
         _clear(session, sending.began_at)
         incarnation = incarnation_of(collection)
-        session.add(
-            CollectionSender(incarnation=incarnation, client=by.client, noted=sending.noted, noted_at=sending.began_at)
-        )
+        noted = {"noted": sending.noted, "noted_at": sending.began_at, "seen": seen}
+        session.add(CollectionSender(incarnation=incarnation, client=by.client, **noted))
     elif (sending.noted, sending.began_at) > (sender.noted, sender.noted_at):
-        known = {"collection": sender.incarnation, "by": sender.client}
-        change(session.connection(), _NOTE, {**known, "number": sending.noted, "at": sending.began_at})
+        its = {"collection": sender.incarnation, "by": sender.client}
+        values = {**its, "number": sending.noted, "at": sending.began_at, "seen_now": seen}
+        change(session.connection(), _NOTE, values)
 
 
 def _clear(session: Session, now: datetime) -> None:

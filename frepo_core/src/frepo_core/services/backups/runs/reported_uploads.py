@@ -51,7 +51,7 @@ class ReportedUploads:
             shown = ", ".join(map(str, run.exit_statuses)) or run.reason
             raise FieldsError({"exit_statuses": [f"The command ended with {shown}, so its output is not stored"]})
         try:
-            version = self._add(collection, incoming, by, replace(options, vouched=self._report(run)))
+            version = self._add(collection, incoming, by, replace(options, vouched=self._report(run), host=run.host))
         except (DigestMismatchError, BodyEndedError) as error:
             output = f"{run.error_output}\n{error.message}"
             failed = replace(run, outcome="failed", error_output=output, stored_nothing=True)

@@ -57,6 +57,7 @@ class UploadOptions:
     - `sending` says how the content was sent; None: the upload begins now. If its client gave it up, and newer ones of
       this client have arrived since, its version is put into quarantine.
     - `values` are chosen for the version.
+    - `host` is the name of the client's host, if it says that.
     """
 
     after: int | None = None
@@ -66,6 +67,7 @@ class UploadOptions:
     vouched: CheckReport | None = None
     sending: Sending | None = None
     values: VersionValues = NO_VALUES
+    host: str = ""
 
 
 class VersionUpload(UploadTransaction[Committed]):
@@ -94,7 +96,7 @@ class VersionUpload(UploadTransaction[Committed]):
         self.collection = collection
         self._options = options
         self._values = options.values
-        self._sending = sending
+        self._sending = replace(sending, host=options.host) if options.host else sending
         self._early = early
         self._version_room = room
         self._question = Question(rules.strategies, collection.id, self._incoming)

@@ -18,6 +18,7 @@ from frepo_core.plugins import Guards as PluginGuards
 
 GUARD_NAMES = {"action": "on_suspicious"}
 # The column has `keep` for `mark`.
+_NEVER = timedelta()
 _ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
 
 
@@ -165,7 +166,7 @@ def _guards_of(row: Collection | Row[Any]) -> Guards:
         max_decline_percent=row.max_decline_percent or 0,
         expects_kind=bool(row.expects_kind),
         expects_change=bool(row.expects_change),
-        max_unchanged=timedelta(seconds=row.max_unchanged or 0),
+        max_unchanged=timedelta(seconds=row.max_unchanged) if row.max_unchanged else _NEVER,
         action=_ACTIONS.get(row.guard_action, "refuse"),
     )
 
