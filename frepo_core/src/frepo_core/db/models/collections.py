@@ -12,7 +12,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ..types import JsonObject, JsonTexts, exact
+from ..types import JsonList, JsonObject, JsonTexts, exact
 from .base import Base
 
 
@@ -136,7 +136,7 @@ class CollectionSender(Base):
     client: Mapped[str] = mapped_column(exact(64), primary_key=True)
     noted: Mapped[int]
     noted_at: Mapped[datetime] = mapped_column(index=True)
-    seen: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
+    seen: Mapped[list[Any] | None] = mapped_column(JsonList(none_as_null=True))
 
 
 class CollectionToken(Base):

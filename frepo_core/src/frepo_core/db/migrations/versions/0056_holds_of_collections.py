@@ -5,8 +5,8 @@ from alembic import op
 
 from frepo_core.db.types import UtcDateTime, exact
 
-revision = "0055"
-down_revision = "0054"
+revision = "0056"
+down_revision = "0055"
 branch_labels = None
 depends_on = None
 

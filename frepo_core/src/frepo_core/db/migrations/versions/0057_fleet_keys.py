@@ -5,8 +5,8 @@ from alembic import op
 
 from frepo_core.db.types import exact
 
-revision = "0056"
-down_revision = "0055"
+revision = "0057"
+down_revision = "0056"
 branch_labels = None
 depends_on = None
 
