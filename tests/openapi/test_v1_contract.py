@@ -23,12 +23,13 @@ EDITED_FILE, DELETED_FILE = (
     f"{hashlib.sha256(name.encode()).hexdigest()[:10]}{name}.txt" for name in ("edited", "deleted")
 )
 NO_LIMITS = {"BACKUP_ONE_VERSION_MAX_SIZE": "0", "BACKUP_COLLECTION_MAX_SIZE": "0", "WORKER_IN_PROCESS": "false"}
+ENGINES = {"RESTORE_TESTS_ENGINES": "postgresql:15"}
 
 
 @pytest.fixture
 def send(start_service):
     """A service, and a function that sends it a request: `send("POST", "/collections", {"name": "a"})`."""
-    service = start_service(**NO_LIMITS)
+    service = start_service(**NO_LIMITS, **ENGINES)
 
     def send(method: str, path: str, body: object = None) -> dict:
         data = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None

@@ -13,6 +13,8 @@ from support.contract.common_hooks import mark_passwords, use_existing
 # long a duration may be, or that the version is pinned.
 TEXTS = (
     "This is no cursor of this list",
+    "must be before the end of the report",
+    "There is no engine '",
     "matches no kind of event",
     "is not a label",
     "is neither a duration nor cron",

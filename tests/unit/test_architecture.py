@@ -30,6 +30,7 @@ from support.source_tree import (
 )
 
 MAX_LINES = 300
+TABLES = {"event_kinds.py"}  # of constants: they may be longer
 MAX_TEST_LINES = 400
 PUBLIC = ("plugins", "errors", "web", "testing", "cli", "tables")
 
@@ -397,7 +398,8 @@ def body(path):
 
 
 def test_a_file_is_short():
-    assert {} == found_in([*FILES, *TOOLS], lambda path: body(path)[MAX_LINES:])
+    files = [path for path in (*FILES, *TOOLS) if path.name not in TABLES]
+    assert {} == found_in(files, lambda path: body(path)[MAX_LINES:])
     assert {} == found_in(TESTS, lambda path: body(path)[MAX_TEST_LINES:])
 
 

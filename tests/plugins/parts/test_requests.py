@@ -8,7 +8,6 @@ import time
 import pytest
 
 from frepo_core.domain.roles import Role
-from frepo_parts.listings import listings_of
 
 SQL = b"""PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
@@ -177,10 +176,7 @@ def test_a_list_is_kept_encrypted_by_the_digest(frepo_service, collection, read,
 
 
 def test_a_large_content_is_listed_in_the_background(frepo_service, collection, read, monkeypatch):
-    context = frepo_service.context("parts")
-    monkeypatch.setitem(context.settings.__dict__, "inline_limit", 10)
-    assert "listed" == read("contents").json["state"]
-    listings_of(context).forget(context.service.version(collection, "v1").sha256)
+    monkeypatch.setitem(frepo_service.context("parts").settings.__dict__, "inline_limit", 10)
 
     first = read("contents").json
     while (found := read("contents").json)["state"] == "pending":

@@ -224,6 +224,16 @@ BACKUPS: Mapping[str, Text] = {
         advice="Raise the limits of the collection, delete versions, or choose a strategy that deletes old versions.",
         level="failure",
     ),
+    "collection.held": Text(
+        title="Collection {collection} is on hold",
+        counted=("collection put on hold", "collections put on hold"),
+        what="The collection {collection} was put on hold: {reason}. Nothing leaves it until somebody ends that.",
+    ),
+    "collection.hold_ended": Text(
+        title="The hold of {collection} was ended",
+        counted=("hold ended", "holds ended"),
+        what="The hold of the collection {collection}, set by {held_by} at {since} ({reason}), was ended.",
+    ),
     "collection.problem": Text(
         title="Problem of {collection}",
         counted=("problem of a collection", "problems of collections"),

@@ -54,6 +54,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "mirror": None,
         "compact_group": None,
         "trash_keep": None,
+        "hold": None,
         "limits": {"versions": 0, "version_size": 4_000_000_000, "total_size": 15_000_000_000},
         "guards": {
             "min_retention": "PT0S",

@@ -78,8 +78,8 @@ ASKED = {
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
     "token": [
         *("GET ", "GET /collections", "POST /collections", "GET /expected-times"),  # the second one is :edit
-        "GET /fleet/schema",
         *("DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"),
+        "GET /fleet/schema",
         "POST /tokens/self/rotate",
     ],
     "token.change": ["PATCH /tokens/{fingerprint}", "POST /tokens/{fingerprint}/rotate"],

@@ -35,11 +35,6 @@ class AssertionValues(Form):
     newest_within: Duration | None = None
     span: Annotated[float, Field(ge=0, le=100)] | None = None
 
-    @classmethod
-    def of(cls, one: Assertion) -> "AssertionValues":
-        """Convert an assertion."""
-        return cls.model_construct(**vars(one))
-
     def assertion(self) -> Assertion:
         """Convert it for the service."""
         within: timedelta | None = self.newest_within
@@ -72,6 +67,16 @@ class LastRestoreTest(Reply):
     version: int
 
 
+class RestoreAssertion(Reply):
+    """A question to the restored copy, and what the answer must be, as in what was sent."""
+
+    question: str
+    min: float | None
+    max: float | None
+    newest_within: Duration | None
+    span: float | None
+
+
 class RestoreTest(Reply):
     """How a collection is restore-tested.
 
@@ -83,7 +88,7 @@ class RestoreTest(Reply):
     engine: str | None
     used: str | None
     engines: list[str]
-    assertions: dict[str, AssertionValues] | None
+    assertions: dict[str, RestoreAssertion] | None
     last: LastRestoreTest | None
 
 
@@ -139,7 +144,7 @@ def _is_listed(request: FrepoRequest) -> bool:
 def _reply(request: FrepoRequest, choice: Choice) -> RestoreTest:
     services = request.services.feature(RestoreTestServices)
     may_read = allows("version.list", request.sender, listed=_is_listed(request))
-    assertions = {name: AssertionValues.of(one) for name, one in choice.assertions.items()}
+    assertions = {name: RestoreAssertion(**vars(one)) for name, one in choice.assertions.items()}
     last = services.choices.last_outcome(request.collection.id) if may_read else None
     return RestoreTest(
         engine=choice.engine,
