@@ -5,17 +5,21 @@ tokens are made. A run that was interrupted is repeated with the same file: it m
 ids that the file has. Nothing that the file has is ever left out.
 """
 
+import contextlib
 import csv
 import errno
+import fcntl
 import io
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
+from frepo_core.domain.identity import parse_uuid4
 from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 from frepo_core.errors import FieldsError
 
-from .streams import target
+from .streams import STDIO, target
 
 OPTION = "--secrets"
 
@@ -27,17 +31,42 @@ class SecretsTable:
         """Read the file, if there is one. Raises `FieldsError` if it is no file of these columns, or not the user's."""
         self._path = path
         self._columns = tuple(columns)
+        if path == STDIO:
+            raise self._refused("is stdout, which is not on the disk: name a file")
         self.rows: list[dict[str, str]] = self._read()
 
     def write(self, rows: Iterable[Mapping[str, str]]) -> None:
-        """Add lines, and wait until the whole file is on the disk, under its name. Raises `FieldsError`."""
-        self.rows += [dict(row) for row in rows]
+        """Add lines, and wait until the whole file is on the disk, under its name.
+
+        Raises `FieldsError`, also if another command has changed the file since it was read: its secrets stay.
+        """
+        with self._alone():
+            if self._read() != self.rows:
+                raise self._refused("was changed meanwhile by another command: run this one again")
+            self.rows += [{name: spreadsheet_cell(row.get(name, "")) for name in self._columns} for row in rows]
+            self._replace()
+
+    def _replace(self) -> None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self._columns)
-        writer.writerows([spreadsheet_cell(row.get(name, "")) for name in self._columns] for row in self.rows)
+        writer.writerows([row[name] for name in self._columns] for row in self.rows)
         with target(self._path, replaces=True, option=OPTION) as file:
             file.write(text.getvalue().encode())
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other command read and replace files of secrets in this folder. Not every file system can do that."""
+        try:
+            descriptor = os.open(Path(self._path).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise self._refused(f"cannot be written: {error.strerror}") from error
+        try:
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
     def _read(self) -> list[dict[str, str]]:
         try:
@@ -64,6 +93,8 @@ class SecretsTable:
             raise self._refused(f"is not a CSV file in UTF-8: {error}") from error
         if tuple(header) != self._columns:
             raise self._refused(f"is another file: the first line must be {','.join(self._columns)}")
+        if wrong := [row for row in rows if parse_uuid4(row["Token"].lower()) is None]:
+            raise self._refused(f"has no token in the line of {wrong[0][self._columns[0]]!r}: it was changed by hand")
         return rows
 
     def _refused(self, problem: str) -> FieldsError:

@@ -1,5 +1,6 @@
 """The file of a fleet: its models, which are those of `/api/v1`, and how it is read."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
 
 MOST_BYTES = 64 << 20
+SPARE_VALUES = 100_000
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", examples=["shop-db"])]
 # A thing is deleted only if the file says so, never because it is missing there.
 State = Annotated[Literal["present", "absent"], Field(description="`absent` deletes the thing. A missing one stays.")]
@@ -99,21 +102,42 @@ def _load(raw: bytes) -> Any:
     class Loader(yaml.SafeLoader):
         """A loader without times, which refuses a repeated key."""
 
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-            """Construct a mapping. Raises `ConstructorError` for a repeated key."""
-            names = [key.value for key, _ in node.value]
-            if len({*map(str, names)}) < len(names):
-                repeated = next(name for name in names if names.count(name) > 1)
-                problem = f"the key {repeated!r} is written twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-            made: dict[Any, Any] = super().construct_mapping(node, deep)
-            return made
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            """Compose a mapping as it is written. Raises `ComposerError` for a repeated key."""
+            node, names = super().compose_mapping_node(anchor), set[str]()
+            for key, _ in node.value:
+                if isinstance(key.value, str) and key.value in names:
+                    problem = f"the key {key.value!r} is written twice"
+                    raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
+                names |= {key.value} if isinstance(key.value, str) else set()
+            return node
 
     def as_text(loader: Any, node: Any) -> Any:
         return loader.construct_scalar(node)
 
     Loader.add_constructor("tag:yaml.org,2002:timestamp", as_text)
     try:
-        return yaml.load(raw.decode(), Loader=Loader)  # noqa: S506  # a subclass of SafeLoader
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        data = yaml.load(raw.decode(), Loader=Loader)  # noqa: S506  # a subclass of SafeLoader
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, RecursionError) as error:  # also of tags: !!int abc
         raise FieldsError({"FILE": [f"is not YAML in UTF-8: {' '.join(str(error).split())}"]}) from None
+    _check_values(data, most=len(raw) + SPARE_VALUES)
+    return data
+
+
+def _check_values(data: Any, *, most: int) -> None:
+    """Refuse texts that not every database keeps, and more values than a file without aliases can have.
+
+    A few aliases of aliases stand for millions of values, and an alias in what it names for values without end.
+    """
+    remaining = [data]
+    for _ in range(most):
+        if not remaining:
+            return
+        value = remaining.pop()
+        if isinstance(value, str) and _NOT_STORABLE.search(value):
+            raise FieldsError({"FILE": [f"the text {value[:60]!r} has U+0000 or half of a pair of surrogates"]})
+        if isinstance(value, dict):
+            remaining += [*value, *value.values()]
+        elif isinstance(value, list | tuple | set):
+            remaining += value
+    raise FieldsError({"FILE": [f"its aliases stand for more than {most} values: write them out"]})

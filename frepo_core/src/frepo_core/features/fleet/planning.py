@@ -113,6 +113,7 @@ class _Comparison:
         self._found: list[Difference] = []
         self._problems: list[str] = []
         self._rows: dict[str, Token] = {}
+        self._taken: dict[str, str] = {}
 
     def plan(self) -> Plan:
         tokens = [self._token(key, wanted) for key, wanted in self._file.tokens.items()]
@@ -129,6 +130,8 @@ class _Comparison:
     def _token(self, key: str, wanted: FleetToken) -> TokenStep | None:
         rows = self._current.find_tokens(key, wanted)
         names = [one.fingerprint for one in rows]
+        if rows and not self._take("tokens", key, rows[-1].key):
+            return None
         if rows and rows[-1].key == self._admin_key:
             self._refuse("tokens", key, "is that of the setting security.admin_token: leave it out")
             return None
@@ -167,6 +170,8 @@ class _Comparison:
 
     def _collection(self, key: str, wanted: FleetCollection) -> CollectionStep | None:
         record = self._current.find_collection(key, wanted)
+        if not self._take("collections", key, record.id if record else self._current.id_of(key, wanted)):
+            return None
         if wanted.state == GONE:
             return self._gone(key, record)
         sent = {name: value for name, value in wanted.changes().items() if name not in _OF_FILE}
@@ -248,6 +253,7 @@ class _Comparison:
         clients = {client_of(self._rows[one]) for one in wanted.tokens if one in self._rows}
         grants = [one for one in wanted.tokens if one not in self._rows or client_of(self._rows[one]) not in listed]
         leaving = [token for client, tokens in listed.items() if client not in clients for token in tokens]
+        leaving = [token for token in leaving if token.key != self._admin_key]  # no file can name it
         for one in grants:
             self._note("collection", key, "tokens", None, one)
         for token in leaving:
@@ -262,6 +268,12 @@ class _Comparison:
             return None
         self._note("collection", key, "hold", before, after)
         return after or ""
+
+    def _take(self, kind: str, key: str, thing: str) -> bool:
+        """Note that a thing has this key; refuse the key if the file has another one for the thing."""
+        if (other := self._taken.setdefault(thing, key)) != key:
+            self._refuse(kind, key, f"is the same as {other}: a thing has one key")
+        return other == key
 
     def _note(self, kind: str, key: str, what: str, before: Any, after: Any) -> None:
         self._found.append(Difference(kind=kind, key=key, what=what, before=before, after=after))

@@ -1,5 +1,6 @@
 """Finds what the events know about a token that was deleted: its name, its roles, and when and how it ended."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,6 +11,8 @@ from frepo_core.db import Database
 from frepo_core.db.models import Event, Token
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.signatures import FINGERPRINT_LENGTHS
+from frepo_core.domain.signatures import fingerprint as fingerprint_of
 
 _ENDS = {EventKind.TOKEN_REVOKED.value: "revoked", EventKind.TOKEN_EXPIRED.value: "expired"}
 _KINDS = [EventKind.TOKEN_CREATED.value, EventKind.TOKEN_EDITED.value, *_ENDS]
@@ -40,6 +43,13 @@ def find_former(database: Database, fingerprint: str) -> FormerToken | None:
         for row in session.scalars(query):
             values |= _values(row)
     return FormerToken(fingerprint=fingerprint.lower(), **values) if values else None  # type: ignore[arg-type]  # see `_values`
+
+
+def find_ended(session: Session, keys: Sequence[str]) -> set[str]:
+    """Return those of these keys of rows whose tokens have ended, as far as the events know."""
+    by_fingerprint = {fingerprint_of(key, length): key for key in keys for length in FINGERPRINT_LENGTHS}
+    query = select(Event.token).where(Event.kind.in_(_ENDS), Event.token.in_(by_fingerprint))
+    return {by_fingerprint[one] for one in session.scalars(query) if one}
 
 
 def find_expiry(session: Session, identity: Identity, *, lock: bool = False) -> Event | None:

@@ -15,10 +15,11 @@ from frepo_core.errors import NotFoundError
 from frepo_core.settings import Settings
 
 from ...base.batches import batches
+from ..former_tokens import find_ended
 from ..token_changes import Rotation, TokenChanges
 from ..token_records import admin_token_key, identity_of
 
-BATCH = 500
+BATCH = 100
 # The end of a token that is edited is not in the past.
 SOON = timedelta(seconds=1)
 
@@ -78,11 +79,12 @@ class FleetRotation:
         return done
 
     def existing(self, keys: Sequence[str]) -> set[str]:
-        """Return those of the keys that tokens have, expired ones included."""
+        """Return those of the keys that tokens have or had, so that a secret that was revoked does not come back."""
         found: set[str] = set()
         with self._database.reading() as session:
             for batch in batches(keys, BATCH):
                 found |= {*session.scalars(select(Token.key).where(Token.key.in_(batch)))}
+                found |= find_ended(session, [key for key in batch if key not in found])
         return found
 
     def _is_replaceable(self, row: Token, now: datetime) -> bool:
