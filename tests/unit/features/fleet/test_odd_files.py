@@ -12,6 +12,12 @@ ROLES = "roles: [collections.upload_to_allowed_collections]"
 ONE = f"frepo_fleet: 1\ntokens:\n  db1: {{{ROLES}}}\ncollections:\n  shop: {{name: shop.sql, tokens: [db1]}}\n"
 SECRETS = ("--secrets", "secrets.csv", "--yes")
 AN_ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
+FILLED = {
+    "collections": "collections: {shop: {name: shop.sql, description: a, labels: [z], grace: PT2H, "
+    "expected_every: P1D, trash_keep: P3D, compact_group: g, limits: {versions: 5}, strategy: keep, strategy_options: {daily: 3}}}",
+    "tokens": f"tokens: {{a: {{{ROLES}, name: b, expires_at: 2098-01-01, restrictions: {{tags: [x], max_file_size: 7, "
+    "ip_addresses: [10.0.0.9], user_agents: [b], mime_types: [text/html]}}}",
+}
 ODD = {
     "digits": "frepo_fleet: " + "9" * 5000,
     "int": "frepo_fleet: !!int abc",
@@ -148,3 +154,77 @@ def test_a_file_of_secrets_that_another_run_has_changed_is_not_replaced(tmp_path
     assert ["a"] == [row["Key"] for row in SecretsTable(path, columns).rows]
     assert ["secrets.csv"] == os.listdir(tmp_path)
     assert json.dumps(first.rows)
+
+
+@pytest.mark.parametrize("is_filled", [False, True], ids=["new", "filled"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hold: {reason: ' case 4711 '}",
+        "description: ' the shop '",
+        "description: ''",
+        "labels: [b, a]",
+        "labels: [a, b, a]",
+        "locked: PT0S",
+        "locked: null",
+        "grace: null",
+        "expected_every: PT24H",
+        "expected_every: PT0S",
+        "trash_keep: PT0S",
+        "storage: local",
+        "storage: null",
+        "mirror: none",
+        "compact_group: ' a '",
+        "compact_group: ''",
+        "limits: {versions: 0, total_size: 0, version_size: 0}",
+        "guards: {min_retention: PT168H, max_unchanged: P7D, max_decline_percent: 20}",
+        "guards: {min_retention: PT1.5S, max_unchanged: PT1.5S}",
+        "expected_every: PT90.5S",
+        "strategy_options: null",
+        "{strategy: keep, strategy_options: {daily: 14}}",
+    ],
+)
+def test_a_second_run_finds_nothing_however_a_value_is_written(console, write, text, is_filled):
+    if is_filled:
+        write(f"frepo_fleet: 1\n{FILLED['collections']}\n")
+        console.answer("apply", "fleet.yaml", *SECRETS)
+    text = text.strip("{}") if text.startswith("{") else text
+    write(f"frepo_fleet: 1\ncollections: {{shop: {{name: shop.sql, {text}}}}}\n")
+    done = console.run("apply", "fleet.yaml", "--yes")
+    if done.returncode:
+        assert "<file>" in done.stderr  # it is refused before anything is done
+        assert is_filled == console.count("collection")
+        return
+    again = console.run("apply", "fleet.yaml", "--check")
+    assert (0, done.stdout) == (again.returncode, done.stdout), again.stdout
+
+
+@pytest.mark.parametrize("is_filled", [False, True], ids=["new", "filled"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: ' a name '",
+        "name: ''",
+        "name: null",
+        "expires_at: 2099-12-31",
+        "expires_at: 2099-12-31T10:00:00.5+02:00",
+        "expires_at: null",
+        "restrictions: {ip_addresses: [10.0.0.1]}",
+        "restrictions: {ip_addresses: ['2001:DB8::0/32', 10.0.0.0/8]}",
+        "restrictions: {tags: [b, a, b], mime_types: [Text/Plain], max_file_size: 0}",
+        "restrictions: {user_agents: ['*', ' a ']}",
+        "restrictions: {}",
+    ],
+)
+def test_a_second_run_finds_nothing_however_a_value_of_a_token_is_written(console, write, text, is_filled):
+    if is_filled:
+        write(f"frepo_fleet: 1\n{FILLED['tokens']}\n")
+        console.answer("apply", "fleet.yaml", *SECRETS)
+    write(f"frepo_fleet: 1\ntokens: {{a: {{{ROLES}, {text}}}}}\n")
+    done = console.run("apply", "fleet.yaml", *SECRETS)
+    if done.returncode:
+        assert "<file>" in done.stderr  # it is refused before anything is done
+        assert is_filled == console.count("token")
+        return
+    again = console.run("apply", "fleet.yaml", "--check")
+    assert 0 == again.returncode, again.stdout

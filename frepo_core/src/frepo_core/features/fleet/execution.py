@@ -48,7 +48,8 @@ class Execution:
         sent = step.wanted.model_dump(exclude={"fingerprint", "state"}, exclude_unset=True)
         new = TokenDraft.model_validate(sent).new_token()
         expires = new.expires if "expires_at" in sent else "never"
-        new = replace(new, id=secrets[step.key], expires=expires, name=new.name or step.key, fleet_key=step.key)
+        name = new.name if "name" in sent else step.key
+        new = replace(new, id=secrets[step.key], expires=expires, name=name, fleet_key=step.key)
         self._core.tokens.generate(new)
         return {step.key: self._core.tokens.key(secrets[step.key]) or ""}
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from frepo_core.errors import FieldsError
 from frepo_core.services.backups.holds.holds import LONGEST_REASON
@@ -31,7 +31,11 @@ State = Annotated[Literal["present", "absent"], Field(description="`absent` dele
 class FleetHold(Form):
     """Why a collection is on hold."""
 
-    reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON, examples=["audit of 2026, case 4711"])]
+    reason: Annotated[
+        str,
+        Field(min_length=1, max_length=LONGEST_REASON, examples=["audit of 2026, case 4711"]),
+        BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value),
+    ]
 
 
 class FleetCollection(CollectionPatch):

@@ -145,6 +145,8 @@ class _Comparison:
             return None
         if not rows:
             return self._new_token(key, wanted, sent)
+        if sent.get("expires_at"):
+            sent["expires_at"] = sent["expires_at"].replace(microsecond=0)  # as `token_values`
         self._rows[key] = row = rows[-1]
         current = token_values(row)
         values = changed(sent | ({"roles": sorted(sent["roles"])} if "roles" in sent else {}), current)
@@ -234,7 +236,7 @@ class _Comparison:
     def _changed(self, key: str, sent: Mapping[str, Any], record: CollectionRecord) -> dict[str, Any]:
         """Return the values that differ. Options of a strategy are compared as they would be stored."""
         values = dict(sent)
-        if values.get("strategy_options") is not None:
+        if "strategy_options" in values:
             strategy, options = values.get("strategy") or record.strategy, values["strategy_options"]
             try:
                 stored = check_options(self._plugins, strategy, options)
