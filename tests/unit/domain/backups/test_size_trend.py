@@ -1,5 +1,6 @@
 """The decline of sizes over thirty nights: what is one, and what only looks like one."""
 
+import math
 import random
 
 import pytest
@@ -57,3 +58,23 @@ def test_sizes_that_vary_are_no_decline_of_a_fifth():
         chance = random.Random(seed)
         sizes = [round(1_000_000 * chance.uniform(0.9, 1.1)) for _ in range(NIGHTS)]
         assert percent(*sizes) < 20
+
+
+@pytest.mark.parametrize("full_every", [0, 7])
+def test_sizes_that_go_up_and_down_are_no_trend(full_every):
+    """Incremental backups differ by a third from night to night, also between weekly full ones."""
+    condemned = 0
+    for seed in range(40):
+        draw, sizes = random.Random(seed), []
+        for night in range(120):
+            is_full = full_every and night % full_every == 0
+            sizes.append(10_000_000 if is_full else int(1_000_000 * math.exp(draw.gauss(0, 0.3))))
+            condemned += decline_of(sizes[-30:]) > 20
+
+    assert condemned <= 2
+
+
+def test_a_decline_between_weekly_full_backups_is_found():
+    sizes = [10_000_000 if night % 7 == 0 else int(1_000_000 * 0.96**night) for night in range(30)]
+
+    assert decline_of(sizes) > 20

@@ -14,9 +14,10 @@ SECRETS = ("--secrets", "secrets.csv", "--yes")
 AN_ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 FILLED = {
     "collections": "collections: {shop: {name: shop.sql, description: a, labels: [z], grace: PT2H, "
-    "expected_every: P1D, trash_keep: P3D, compact_group: g, limits: {versions: 5}, strategy: keep, strategy_options: {daily: 3}}}",
-    "tokens": f"tokens: {{a: {{{ROLES}, name: b, expires_at: 2098-01-01, restrictions: {{tags: [x], max_file_size: 7, "
-    "ip_addresses: [10.0.0.9], user_agents: [b], mime_types: [text/html]}}}",
+    "expected_every: P1D, trash_keep: P3D, compact_group: g, "
+    "limits: {versions: 5}, strategy: keep, strategy_options: {daily: 3}}}",
+    "tokens": f"tokens: {{a: {{{ROLES}, name: b, expires_at: 2098-01-01, restrictions: "
+    "{tags: [x], max_file_size: 7, ip_addresses: [10.0.0.9], user_agents: [b], mime_types: [text/html]}}}",
 }
 ODD = {
     "digits": "frepo_fleet: " + "9" * 5000,
