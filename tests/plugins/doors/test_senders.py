@@ -10,7 +10,7 @@ from frepo_core.db import utc_now
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import NewRun
 
-from .conftest import DUMP
+from .conftest import DUMP, told
 
 KINDS = "&".join(f"kind={kind}" for kind in ("collection.sender_changed", "collection.senders_in_turn", "token.shared"))
 CURL = "curl/8.5.0"
@@ -74,9 +74,9 @@ def test_another_program_is_warned_of_once(send, warned, running, collection):
     assert [said] == warned()
     send(0, "python-requests/2.33")
     assert [said] == warned()
-    [event] = running.request("GET", f"/api/v1/events?{KINDS}").json["items"] or [None]
-    assert ("collection.sender_changed", collection) == (event["kind"], event["collection_id"])
+    event = told(running, "collection.sender_changed", collection_id=collection)
     assert {"what": "program", "before": "curl", "after": "python-requests", "message": said} == event["data"]
+    assert [event] == running.request("GET", f"/api/v1/events?{KINDS}").json["items"]
     shown = running.run("status")
     assert (1, True) == (shown.status, said in shown.output)
 
@@ -106,6 +106,13 @@ def test_another_host_takes_the_place_of_the_first(send, warned):
     assert ["The collection dump.sql gets versions from the host db2, before from db1"] == warned()
 
 
+def test_a_pod_with_a_name_of_its_own_each_night_is_no_other_host(send, warned):
+    for days_ago in range(12, -1, -1):
+        send(days_ago, host=f"backup-{days_ago}")
+
+    assert [] == warned()
+
+
 def test_two_hosts_that_send_to_a_collection_in_turn_are_named(send, warned, make_token, collection):
     other = make_token(collection)
     for days_ago in range(3, -1, -1):
@@ -124,8 +131,9 @@ def test_two_hosts_that_use_one_token_are_named(send, warned, running, make_toke
 
     [said] = warned()
     assert said.endswith("is used by db1 and db2 in turn")
-    [event] = running.request("GET", f"/api/v1/events?{KINDS}").json["items"]
-    assert ("token.shared", ["db1", "db2"]) == (event["kind"], event["data"]["hosts"])
+    event = told(running, "token.shared")
+    assert ["db1", "db2"] == event["data"]["hosts"]
+    assert [event] == running.request("GET", f"/api/v1/events?{KINDS}").json["items"]
 
 
 def test_who_may_not_see_a_collection_reads_no_warning_about_it(send, warned, running, make_token, collection):

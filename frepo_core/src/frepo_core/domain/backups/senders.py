@@ -9,7 +9,7 @@ from typing import Any
 
 # What was not seen for so long is forgotten.
 KNOWN_FOR = timedelta(weeks=4)
-# Who has sent for so long is the usual sender.
+# Who has sent for so long, on two days or more, is the usual sender. A pod has another name each night.
 USUAL_AFTER = timedelta(days=7)
 # What is older is no news.
 NEWS = timedelta(days=7)
@@ -68,7 +68,7 @@ def find_new(times: Mapping[str, Seen], today: date) -> Iterator[tuple[str, str]
         usual = [
             (one.last, other)
             for other, one in times.items()
-            if one.first <= seen.first - USUAL_AFTER and one.last >= seen.first - KNOWN_FOR
+            if one.first < one.last and one.first <= seen.first - USUAL_AFTER and one.last >= seen.first - KNOWN_FOR
         ]
         if usual and seen.first >= today - NEWS:
             yield name, max(usual)[1]
