@@ -43,7 +43,7 @@ class SecretsTable:
         with self._alone():
             if self._read() != self.rows:
                 raise self._refused("was changed meanwhile by another command: run this one again")
-            self.rows += [{name: spreadsheet_cell(row.get(name, "")) for name in self._columns} for row in rows]
+            self.rows += [{name: str(spreadsheet_cell(row.get(name, ""))) for name in self._columns} for row in rows]
             self._replace()
 
     def _replace(self) -> None:

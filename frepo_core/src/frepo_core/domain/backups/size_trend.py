@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import sqrt
 from statistics import median_low
 
 NIGHTS = 30
@@ -35,4 +36,4 @@ def _is_falling(sizes: Sequence[int]) -> bool:
     falls = sum((one > later) - (one < later) for one, later in combinations(sizes, 2))
     count = len(sizes)
     variance = count * (count - 1) * (2 * count + 5) / 18
-    return falls >= _LEAST_DEVIATIONS * variance**0.5
+    return falls >= _LEAST_DEVIATIONS * sqrt(variance)
