@@ -34,6 +34,11 @@ UNPACKED = 16
 _ASK, _DONE, _FAILED = b"A", b"D", b"F"
 _REQUEST, _SIZE = struct.Struct(">cQI"), struct.Struct(">I")
 _PIECE = 256 << 10
+_FROM_ELSEWHERE = {signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM}
+
+
+class NotListedNow(OSError):
+    """There is no list, for a reason that passes and says nothing of the content. Nothing is kept."""
 
 
 if sys.version_info >= (3, 14):
@@ -106,7 +111,7 @@ def list_content(
     given = {"size": size, "plugins": plugins, "memory": limits.memory, "seconds": limits.seconds}
     given["limit"] = limits.size
     with host(__name__, 4 * limits.seconds + 60) as process:
-        return _serve(process, file, json.dumps(given).encode(), tick)
+        return _serve(process, file, size, json.dumps(given).encode(), tick)
 
 
 def may_have_parts(file: BinaryIO, readers: Sequence[BoundPartReader]) -> bool:
@@ -126,7 +131,9 @@ def _find_refusal(file: BinaryIO, readers: Sequence[BoundPartReader]) -> str:
     return "" if any(one.reader.recognizes(head) for one in readers) else UNKNOWN
 
 
-def _serve(process: "subprocess.Popen[bytes]", file: BinaryIO, given: bytes, tick: Callable[[], object]) -> bytes:
+def _serve(
+    process: "subprocess.Popen[bytes]", file: BinaryIO, size: int, given: bytes, tick: Callable[[], object]
+) -> bytes:
     assert process.stdin is not None
     assert process.stdout is not None
     with contextlib.suppress(BrokenPipeError, EOFError):
@@ -139,14 +146,29 @@ def _serve(process: "subprocess.Popen[bytes]", file: BinaryIO, given: bytes, tic
             if kind == _FAILED:
                 process.wait()  # it ends, and must not be kept for the next content
                 return _failed(length)
-            file.seek(start)
-            _send(process.stdin, file.read(min(length, _PIECE)))
-    return _failed(-process.wait())
+            _send(process.stdin, _piece(file, start, min(length, _PIECE, size - start)))
+    raise NotListedNow("The process that makes the list was ended before it had it")
+
+
+def _piece(file: BinaryIO, start: int, length: int) -> bytes:
+    """Return a piece of the content. Raises `NotListedNow` if the content ends before it should."""
+    file.seek(start)
+    data = b""
+    while len(data) < length:
+        if not (more := file.read(length - len(data))):
+            raise NotListedNow(f"The content ends early: after {start + len(data)} bytes")
+        data += more
+    return data
 
 
 def _failed(number: int) -> bytes:
-    """Return the list of a content whose process has ended by a signal, or by an exception: 0."""
-    what = "memory or time" if number in {signal.SIGXCPU, signal.SIGKILL, 0} else "than a process may do"
+    """Return the list of a content whose process has ended by a signal, or by an exception: 0.
+
+    Raises `NotListedNow` for signals that come from elsewhere, such as the end of the service, or of its memory.
+    """
+    if number in _FROM_ELSEWHERE:
+        raise NotListedNow("The process that makes the list was ended before it had it")
+    what = "memory or time" if number in {signal.SIGXCPU, 0} else "than a process may do"
     return refused(f"Its list needs more {what} (parts.memory, parts.seconds)")
 
 

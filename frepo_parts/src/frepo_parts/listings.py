@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from frepo_core.plugins import FollowedContent, JobContext, NotFoundError, Part, PartReader, PluginContext
 
-from .listing_process import UNPACKED, Limits, list_content, may_have_parts
+from .listing_process import UNPACKED, Limits, NotListedNow, list_content, may_have_parts
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -139,6 +139,9 @@ class Listings:
         try:
             with open_content() as file:
                 return self.make(digest, size, file)
+        except NotListedNow as error:
+            self._context.log.warning("a content cannot be listed now: %s", error)
+            return None
         finally:
             self._making.release()
 

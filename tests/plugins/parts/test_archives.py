@@ -2,13 +2,19 @@
 
 import gzip
 import io
+import os
+import signal
 import struct
 import tarfile
 import zipfile
+import zlib
+from pathlib import Path
 
 import pytest
 
-from frepo_core.plugins import StorageUnavailable
+from frepo_core.plugins import BoundPartReader, StorageUnavailable
+from frepo_parts import frepo_part_readers, listing_host
+from frepo_parts.listing_process import Limits, list_content
 from support.dumps.programs import run
 
 FILES = {"etc/hosts": b"127.0.0.1 localhost\n", "etc/nginx/nginx.conf": b"worker;\n" * 9000, "etc/empty": b""}
@@ -141,3 +147,46 @@ def test_a_list_that_needs_too_much_memory_or_time_is_none(listed):
     assert "parts.seconds" in listed(slow, seconds=1).reason
     short = slow.replace(b"INSERT INTO a VALUES(1);\n" * 399_999, b"")
     assert not listed(short).reason  # a process that has failed is not used for the next content
+
+
+@pytest.fixture
+def packed():
+    """List a content that is read from a file; return the list."""
+    readers = [BoundPartReader(plugin="parts", reader=one) for one in frepo_part_readers()]
+    limits = Limits(memory=512 << 20, seconds=60, size=1 << 20)
+    return lambda file, size, tick=lambda: None: list_content(file, size, readers, limits, tick)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("whom", ["child", "both"])
+def test_a_process_that_somebody_ends_says_nothing_of_the_content(packed, number, whom, monkeypatch):
+    """The end of the service ends it, and the list would be none for ever."""
+    hosts, ticks = [], []
+    real = listing_host._kept
+    monkeypatch.setattr(
+        listing_host,
+        "_kept",
+        lambda: hosts.append(real() or listing_host._start("frepo_parts.listing_process")) or hosts[-1],
+    )
+
+    def end():
+        ticks.append(1)
+        if len(ticks) == 3:
+            host = hosts[-1].pid
+            children = Path(f"/proc/{host}/task/{host}/children").read_text().split()
+            os.kill(int(children[0]), number)
+            if whom == "both":
+                os.kill(host, number)
+
+    content = tarred(*((f"{name}", 600_000) for name in range(20)))
+    with pytest.raises(OSError, match="ended before"):
+        packed(io.BytesIO(content), len(content), end)
+    assert b"parts" in zlib.decompress(packed(io.BytesIO(content), len(content)))
+
+
+def test_a_content_that_ends_early_is_not_called_damaged(packed):
+    """Its storage has not given all of it; the backup itself can be whole."""
+    content = tarred(("a", 500_000), ("b", 500_000))
+
+    with pytest.raises(OSError, match="ends early"):
+        packed(io.BytesIO(content[:600_000]), len(content))

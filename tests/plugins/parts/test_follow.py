@@ -1,14 +1,17 @@
 """A content is listed when it is checked, from the same reading, and nothing about the list changes the verdict."""
 
+import contextlib
 import gzip
 import random
+import stat
 import threading
+from pathlib import Path
 
 import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.plugins import JobContext
-from frepo_core.services.content.checks import shared_reading
+from frepo_core.services.content.checks import followers, shared_reading
 from frepo_integrity import deep_check
 from frepo_parts import listings
 from support.wire import eventually
@@ -141,6 +144,44 @@ def test_a_follower_that_fails_changes_no_verdict(frepo_service, lists, check, m
 
     assert {"good": 1} == check()
     assert [] == lists()
+
+
+@pytest.mark.parametrize("inline_limit", ["64MiB"])
+def test_uploads_that_wait_for_a_follower_that_hangs_keep_a_limited_part_of_the_disk(frepo_service, monkeypatch, lists):
+    ended, started = threading.Event(), threading.Event()
+    real = listings.list_content
+
+    def hang(*arguments):
+        started.set()
+        ended.wait()
+        return real(*arguments)
+
+    monkeypatch.setattr(listings, "list_content", hang)
+    content = _large()
+    monkeypatch.setattr(followers, "_MOST", 2 * len(content) + 10)
+    collection = frepo_service.make_collection(filename="shop.sql")
+    before = _unnamed()
+    for number in range(6):
+        assert 200 == frepo_service.push(collection, content + b"-- %d" % number).status
+    assert started.wait(20)
+
+    try:
+        assert 2 == _unnamed() - before
+    finally:
+        ended.set()
+    eventually(2, lambda: len(lists()))
+    eventually(before, _unnamed)
+    assert 200 == frepo_service.push(collection, content + b"-- later").status  # there is room again
+    eventually(3, lambda: len(lists()))
+
+
+def _unnamed():
+    """Return how many files without a name this process keeps open."""
+    found = 0
+    for each in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found += stat.S_ISREG(each.stat().st_mode) and each.stat().st_nlink == 0
+    return found
 
 
 def test_a_check_leaves_a_follower_behind_that_is_too_slow(frepo_service, lists, check, monkeypatch):

@@ -25,6 +25,8 @@ WAITING = 32
 _SMALL = 512 << 10
 # The disk for temporary files keeps what is larger no longer than its upload needs it.
 _LARGEST = 256 << 20
+# So many bytes are kept for all of them together.
+_MOST = 512 << 20
 
 
 class Followers:
@@ -34,6 +36,7 @@ class Followers:
         self._all = [(owned, contexts[owned.plugin.name]) for owned in plugins.content_followers.values()]
         self._smallest = min((owned.spec.smallest for owned, _ in self._all), default=_LARGEST)
         self._waiting: Queue[FollowedContent] = Queue(WAITING)
+        self._kept = 0
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -44,11 +47,14 @@ class Followers:
         """
         if not self._smallest <= content.size <= _LARGEST or not self._all or self._waiting.full():
             return
-        try:
-            self._waiting.put_nowait(_kept(content))
-        except (Full, OSError, ValueError):  # no descriptor is left, or the stream has none
-            return
         with self._lock:
+            if self._kept + content.size > _MOST:
+                return
+            try:
+                self._waiting.put_nowait(_kept(content))
+            except (Full, OSError, ValueError):  # no descriptor is left, or the stream has none
+                return
+            self._kept += content.size
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="content-followers", daemon=True)
                 self._thread.start()
@@ -73,10 +79,14 @@ class Followers:
     def _work(self) -> None:
         while True:
             content = self._waiting.get()
-            for owned, context in self._of(content.size):
-                content.file.seek(0)
-                _follow(owned, context, content, lambda: None)
-            content.file.close()
+            with contextlib.closing(content.file):
+                for owned, context in self._of(content.size):
+                    _follow(owned, context, content, lambda: None)
+                    if content.file.closed:  # by that one
+                        break
+                    content.file.seek(0)
+            with self._lock:
+                self._kept -= content.size
             del content
 
 
