@@ -9,32 +9,32 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-
-def canonical(value: object) -> bytes:  # noqa: D103
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
-report, links = json.loads(Path(sys.argv[1]).read_bytes()), {}
-signed = canonical({name: value for name, value in report.items() if name != "signature"})
+canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+sure = lambda is_right, text: is_right or sys.exit(f"WRONG: {text}")  # noqa: E731
+once = lambda pairs: sure(len(dict(pairs)) == len(pairs), "a member is there twice") and dict(pairs)  # noqa: E731
+report, links = json.loads(Path(sys.argv[1]).read_bytes(), object_pairs_hook=once), {}
 try:
-    Ed25519PublicKey.from_public_bytes(bytes.fromhex(sys.argv[2])).verify(bytes.fromhex(report["signature"]), signed)
+    signature, key = bytes.fromhex(report.pop("signature", "")), bytes.fromhex(sys.argv[2])
+    Ed25519PublicKey.from_public_bytes(key).verify(signature, canonical(report).encode())
 except (InvalidSignature, ValueError):
     sys.exit("WRONG: the report is not signed with this key, or it was changed")
-for segment in (report["chain"] or sys.exit("WRONG: the report has no chain"))["segments"]:
+chain = sure(report.get("chain", {"segments": [], "anchors": [], "unlinked": 0}), "the report has no chain")
+for segment in chain["segments"]:
     position, link = segment["after"], segment["link"]
+    sure(segment["begins"] != "changed", f"the event at position {position} does not follow from the one before")
     for entry in segment["entries"]:
         position, links[position] = position + 1, link
-        if isinstance(entry, dict) and entry["position"] != position:
-            sys.exit(f"WRONG: the event at position {position} is missing, or in another place")
-        digest = entry if isinstance(entry, str) else sha256(canonical(entry)).hexdigest()
+        sure(isinstance(entry, str) or entry["position"] == position, f"position {position} has another event")
+        digest = entry if isinstance(entry, str) else sha256(canonical(entry).encode()).hexdigest()
         link = sha256((link + digest).encode()).hexdigest()
     links[position] = link
-    if link != segment["head"]:
-        sys.exit(f"WRONG: an event up to position {position} was changed, left out or swapped")
+    sure(link == segment["head"], f"an event up to position {position} was changed, left out or swapped")
 heads = [json.loads(gzip.decompress(Path(file).read_bytes()).partition(b"\n")[0]) for file in sys.argv[3:]]
-for head in heads + report["chain"]["anchors"]:
+sure(all(one.get("linked") in links for one in heads), "a file of a journal says nothing of the events in this report")
+for head in heads + chain["anchors"]:
     position, link = head.get("linked", head.get("position")), head.get("link")
-    if head.get("fits") is False or links.get(position, link) != link:
-        sys.exit(f"WRONG: a storage has kept another link of position {position}: events were changed, or restored")
-breaks = ", ".join(f"after {one['after']}: {one['begins']}" for one in report["chain"]["segments"])
-sys.stdout.write(f"right: the signature, and the chain over {len(links)} positions; it begins {breaks}\n")
+    text = f"a storage has kept another link of position {position}: events were changed, or restored"
+    sure(head.get("fits") is not False and links.get(position, link) == link, text)
+breaks = "".join(f" after {one['after']}: {one['begins']}," for one in chain["segments"]) or " nowhere,"
+text = f"the chain over {len(links)} positions; it begins{breaks} and {chain['unlinked']} events have no link"
+sys.stdout.write(f"right: the signature, and {text}\n")

@@ -1,6 +1,7 @@
 """The signature of a report and the chain over its events, verified by docs/verify_report.py."""
 
 import copy
+import gzip
 import json
 import subprocess
 import sys
@@ -209,3 +210,50 @@ def test_a_restored_database_is_a_break_that_the_journal_shows(happened, service
     push(happened, b"another history")
     number()
     assert [False] == [one["fits"] for one in make()["chain"]["anchors"]]
+
+
+def test_a_member_that_is_there_twice_is_wrong(happened, make, verify, tmp_path, reports):
+    text = json.dumps(make())
+    for inner in ('{"collections": [], ', '{"signature": "", '):
+        (tmp_path / "twice.json").write_text(inner + text[1:])
+        command = [sys.executable, ROOT / "docs/verify_report.py", tmp_path / "twice.json", reports.key.public]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+        assert (1, True) == (done.returncode, "WRONG" in done.stderr and "twice" in done.stderr)
+
+
+def test_a_report_about_nights_has_a_signature_and_no_chain(happened, reports, verify):
+    right = json.loads(reports.nights().model_dump_json())
+
+    assert (0, True) == verify_told(verify, right, "right: the signature, and the chain over 0 positions")
+    assert (1, True) == verify_told(verify, right | {"since": right["until"]}, "not signed with this key")
+    without = json.loads(reports.restores().model_dump_json())
+    assert (1, True) == verify_told(verify, without, "the report has no chain")
+
+
+@pytest.mark.parametrize("change", ["actor", "link"])
+def test_a_report_with_an_event_that_was_changed_in_the_database_is_wrong(happened, services, make, verify, change):
+    services.database.write(
+        lambda session: session.execute(update(Event).where(Event.position == 3).values({change: "nobody"}))
+    )
+
+    assert (1, True) == verify_told(verify, make(), "at position 3 does not follow")
+
+
+def test_a_file_of_a_journal_that_says_nothing_of_the_report_is_not_right(happened, make, verify, tmp_path):
+    for head in ({"linked": 10_000, "link": "0" * 64}, {"other": 1}):
+        (tmp_path / "other").write_bytes(gzip.compress(json.dumps(head).encode() + b"\n"))
+
+        assert (1, True) == verify_told_of(verify, make(), tmp_path / "other", "says nothing of the events")
+
+
+def verify_told_of(verify, report, file, words):
+    status, text = verify(report, file)
+    return status, words in text
+
+
+def test_events_without_a_link_are_named(happened, services, make, verify):
+    services.database.write(lambda session: session.execute(update(Event).values(link=None)))
+
+    assert (0, True) == verify_told(verify, make(), "chain over 0 positions")
+    assert "have no link" in verify(make())[1]

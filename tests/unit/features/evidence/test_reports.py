@@ -140,6 +140,19 @@ def test_it_says_who_has_deleted_and_released_what(reports, nightly, services, i
     assert ("version.deleted", person.fingerprint, made, 1) in found
 
 
+def test_it_says_who_has_put_on_hold_and_ended_that(reports, nightly, services, identify, number):
+    person = identify(Role.ADMINISTRATOR)
+    made = nightly(1)
+    services.holds.set(made, "case 4711", by=person)
+    services.holds.end(made, by=person)
+    number()
+
+    found = [(act.kind, act.actor, act.reason) for act in reports.restores().acts if act.collection_id == made]
+
+    for kind in ("collection.held", "collection.hold_ended"):
+        assert (kind, person.fingerprint, "case 4711") in found
+
+
 def test_the_hosts_are_those_of_labels_then_of_runs_then_of_tokens(reports, nightly, services, sender, identify, push):
     nightly(3, 1, labels=["host:db7"])
     nightly(3, 2, 1, labels=["host:db7", "prod"])
