@@ -5,10 +5,13 @@ import os
 import re
 import socket
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from frepo_core.db import utc_now
+from frepo_core.features.restore_tests.assertions import Assertion
 from frepo_core.features.restore_tests.box.messages import Report
 from frepo_core.features.restore_tests.choices import Choice
 from frepo_core.features.restore_tests.feature import RestoreTestServices
@@ -167,3 +170,18 @@ def test_a_number_in_a_report_that_is_too_large_is_none():
     line = b'{"outcome": "restored", "numbers": {"a": 1' + b"0" * 400 + b"}}"
 
     assert {"a": None} == Report.parse(line).numbers
+
+
+def test_a_report_has_no_text_that_a_database_or_an_export_refuses():
+    line = rb'{"outcome": "restored", "note": "a\u0000\ud800", "numbers": {"\ud800": 1}, "tables": {"\udfff": true}}'
+
+    report = Report.parse(line)
+
+    assert ("a\ufffd\ufffd", {"\ufffd": 1.0}, {"\ufffd": True}) == (report.note, report.numbers, report.tables)
+
+
+@pytest.mark.parametrize("answer", [1e300, -1e300, 1e12])
+def test_an_answer_that_is_no_time_fails_the_assertion(answer):
+    asserted = Assertion(question="SELECT 1", newest_within=timedelta(days=1))
+
+    assert "is no time" in asserted.problem(answer, arrived=utc_now(), measured=None)

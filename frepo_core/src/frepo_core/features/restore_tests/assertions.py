@@ -47,7 +47,10 @@ class Assertion:
         if self.max is not None and answer > self.max:
             return f"{answer:g} is more than {self.max:g}"
         if self.newest_within is not None:
-            age = arrived - datetime.fromtimestamp(answer, UTC)
+            try:
+                age = arrived - datetime.fromtimestamp(answer, UTC)
+            except (ValueError, OverflowError, OSError):
+                return f"{answer:g} is no time"
             if age > self.newest_within:
                 return f"the newest was {format_age(age)} old when the version arrived"
         if self.span is not None and measured is not None and abs(answer - measured) > abs(measured) * self.span / 100:

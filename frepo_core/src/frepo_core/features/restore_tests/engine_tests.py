@@ -131,7 +131,8 @@ class EngineTest:
         )
         outcome, message = self._conclude(asserted, size)
         note = f" ({report.note})" if report.note else ""
-        return outcome, message + note, {"numbers": dict(report.numbers), "tables": len(report.tables)}
+        numbers = {name: report.numbers[name] for name in self._choice.assertions if name in report.numbers}
+        return outcome, message + note, {"numbers": numbers, "tables": len(report.tables)}
 
     def _conclude(self, asserted: Asserted, size: int) -> tuple[Outcome, str]:
         if asserted.failed:

@@ -27,6 +27,8 @@ _LIMITS = re.compile(
     re.IGNORECASE,
 )
 
+_REFUSED = re.compile("[\0\ud800-\udfff]")
+
 
 def meets_limit(text: str) -> bool:
     """Return whether a program says that it has met a limit of the box."""
@@ -120,11 +122,16 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
 
 def _entries(values: Any) -> list[tuple[str, Any]]:
     entries = list(values.items())[:MAX_NAMES] if isinstance(values, dict) else []
-    return [(name[:MAX_NAME], value) for name, value in entries]
+    return [(_clean(name[:MAX_NAME]), value) for name, value in entries]
 
 
 def _text(value: Any) -> str:
-    return value[:MAX_TEXT] if isinstance(value, str) else ""
+    return _clean(value[:MAX_TEXT]) if isinstance(value, str) else ""
+
+
+def _clean(text: str) -> str:
+    """Replace what a database or UTF-8 refuses: NUL, and the halves of surrogate pairs."""
+    return _REFUSED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _number(value: Any) -> float | None:
