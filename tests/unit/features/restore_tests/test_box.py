@@ -1,8 +1,10 @@
 """What a content may do that runs code in the box: nothing to the service or the host. The command is a shell."""
 
+import fcntl
 import json
 import os
 import re
+import shutil
 import socket
 import time
 from datetime import timedelta
@@ -185,3 +187,21 @@ def test_an_answer_that_is_no_time_fails_the_assertion(answer):
     asserted = Assertion(question="SELECT 1", newest_within=timedelta(days=1))
 
     assert "is no time" in asserted.problem(answer, arrived=utc_now(), measured=None)
+
+
+def test_folders_of_services_that_were_killed_are_deleted_by_the_next_test(attack, open_directory):
+    left, used, new = (Path(open_directory) / f"frepo-box-{name}" for name in ("left", "used", "new"))
+    for folder in (left, used, new):
+        (folder / "box").mkdir(parents=True)
+        (folder / "box" / "dump").write_bytes(b"x")
+    for folder in (left, used):
+        os.utime(folder, (time.time() - 7200,) * 2)
+    descriptor = os.open(used, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+    attack("true")
+
+    os.close(descriptor)
+    assert [new, used] == sorted(left.parent.glob("frepo-box-*"))
+    for folder in (new, used):
+        shutil.rmtree(folder)
