@@ -68,7 +68,7 @@ class Listings:
         self._readers = {one.reader.name: one.reader for one in context.service.part_readers()}
         self._remembered: OrderedDict[str, Listing] = OrderedDict()
         self._lock = threading.Lock()
-        self._making, self._making_later = threading.Lock(), threading.Lock()
+        self._making, self._making_later, self._following = threading.Lock(), threading.Lock(), threading.Lock()
         self._waiting: set[str] = set()
         self._followed: dict[str, threading.Event] = {}
 
@@ -129,8 +129,13 @@ class Listings:
         if (found := self.find(digest)) is not None:
             return found
         if (followed := self._followed.get(digest)) is not None:
-            followed.wait(_WAIT)
-            if (found := self.find(digest)) is not None:
+            # One waits: each needs a thread of the service.
+            if self._following.acquire(blocking=False):
+                try:
+                    followed.wait(_WAIT)
+                finally:
+                    self._following.release()
+            if (found := self.find(digest)) is not None or not followed.is_set():
                 return found
         # One at a time: each needs a processor and memory, and a thread of the service that would wait for its turn.
         if size > self._context.settings.inline_limit or not self._making.acquire(blocking=False):

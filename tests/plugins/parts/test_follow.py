@@ -6,6 +6,7 @@ import random
 import stat
 import threading
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
@@ -194,3 +195,33 @@ def test_a_check_leaves_a_follower_behind_that_is_too_slow(frepo_service, lists,
 
     assert {"good": 1} == check()
     assert [] == lists()
+
+
+@pytest.mark.parametrize("inline_limit", ["64MiB"])
+def test_one_request_waits_for_a_list_that_is_being_made_and_no_more(frepo_service, lists, monkeypatch):
+    ended, started, answers = threading.Event(), threading.Event(), Queue()
+    real = listings.list_content
+
+    def hang(*arguments):
+        started.set()
+        ended.wait()
+        return real(*arguments)
+
+    monkeypatch.setattr(listings, "list_content", hang)
+    monkeypatch.setattr(listings, "_WAIT", 300.0)
+    collection = frepo_service.make_collection(filename="shop.sql")
+    assert 200 == frepo_service.push(collection, _large()).status
+    assert started.wait(20)
+
+    def ask():
+        answers.put(_contents(frepo_service, collection)["state"])
+
+    asking = [threading.Thread(target=ask) for _ in range(3)]
+    try:
+        for thread in asking:
+            thread.start()
+        assert ["pending", "pending"] == [answers.get(timeout=20) for _ in range(2)]
+    finally:
+        ended.set()
+    assert "listed" == answers.get(timeout=60)
+    assert 1 == len(lists())
