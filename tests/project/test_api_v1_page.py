@@ -24,7 +24,7 @@ def test_every_command_of_the_page_works(terminal):
 
     printed = [(terminal.run(block.code), block.printed) for block in found]
 
-    assert len(printed) == 13
+    assert len(printed) == 14
     for output, shown in printed:
         assert set(shown) <= set(output.splitlines())
 

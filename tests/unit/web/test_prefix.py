@@ -52,7 +52,7 @@ def links(root, collection, upload, push):
 
 def folder_of_console(root):
     """Return the folder with the files of the console: a digest of them."""
-    return re.search(r'href="(\w+)/console\.css"', root.get("/ui/").text)[1]
+    return re.search(r'href="(\w+)/lib/api\.js"', root.get("/ui/").text)[1]
 
 
 def wrong(found, host="localhost"):

@@ -11,7 +11,7 @@ from unit.cli.conftest import Console, in_process, make_console, new_console  # 
 ROLES = "roles: [collections.upload_to_allowed_collections]"
 ONE = f"frepo_fleet: 1\ntokens:\n  db1: {{{ROLES}}}\ncollections:\n  shop: {{name: shop.sql, tokens: [db1]}}\n"
 SECRETS = ("--secrets", "secrets.csv", "--yes")
-AN_ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
+AN_ID = "7c0e6a52-93d1-4b7f-8a16-5f0c2d9be417"
 FILLED = {
     "collections": "collections: {shop: {name: shop.sql, description: a, labels: [z], grace: PT2H, "
     "expected_every: P1D, trash_keep: P3D, compact_group: g, "

@@ -1,4 +1,4 @@
-// The texts of one collection: its versions, access, settings and the simulator.
+// The texts of one collection: its versions, access and settings.
 
 import { plural } from "../texts.js";
 import { t as collections } from "./collections.js";
@@ -161,30 +161,6 @@ export const t = {
     action: "Lock",
   },
 
-  restoreTest: {
-    title: "Restore test",
-    used: (engine) => `Restored by the engine ${engine}.`,
-    none: "No engine is chosen, neither here nor by a label: the command of the service tests it, if there is one.",
-    asserts: (names) => `Compared: ${names}.`,
-    last: (number, time) => `Version ${number}, ${time}:`,
-    choose: "Choose engine and assertions",
-    dialog: "How this collection is restore-tested",
-    engine: "Engine",
-    byLabel: "That of its labels",
-    name: "Name of a new assertion",
-    nameHint: "Small letters, digits and underscores, for example rows",
-    add: "Add assertion",
-    remove: (name) => `Remove ${name}`,
-    fields: {
-      question: "Question to the copy",
-      min: "At least",
-      max: "At most",
-      newest_within: "Not older than, when the version arrives",
-      span: "Percent it may differ from the source",
-    },
-    noNumber: (text) => `“${text}” is not a number`,
-  },
-
   hold: {
     title: "Hold",
     none: "The collection is not on hold.",
@@ -302,31 +278,5 @@ export const t = {
     title: "Settings",
     unsaved: (changes, errors) =>
       `${plural(changes, "change", "changes")} not saved${errors ? `, ${plural(errors, "error", "errors")}` : ""}`,
-  },
-
-  simulator: {
-    title: "Retention simulator",
-    what: "Which versions",
-    own: "This collection",
-    imagined: "Imagined schedule",
-    every: "One every",
-    growth: "% a month",
-    duration: "For",
-    keeps: (kept, all, bytes) => `Keeps ${kept} of ${all} versions, ${bytes}.`,
-    now: (versions, bytes) => `Now ${versions}, ${bytes}.`,
-    day: (versions) =>
-      versions.length
-        ? versions
-            .map((one) => `version ${one.number}, ${one.kept ? `kept ${one.rules.join(", ")}` : "evicted"}`)
-            .join("; ")
-        : "no version",
-    kinds: { often: "last, hourly, daily", weekly: "weekly", monthly: "monthly, yearly", evicted: "evicted" },
-    refused: (number) => `${plural(number, "upload is", "uploads are")} refused`,
-    goes: (number, bytes) => `The next upload would evict ${plural(number, "version", "versions")}, ${bytes}`,
-    nothingGoes: "The next upload would evict nothing.",
-    needed: "Storage needed",
-    neededLabel: (last, peak) => `${last} at the end, at most ${peak}`,
-    dashed: "dashed: with the trash",
-    dotted: (size) => `dotted: the limit, ${size}`,
   },
 };

@@ -45,7 +45,17 @@ def test_the_first_turn_requests_a_catalogue(services, run, keys):
 
 def test_the_order_of_the_kinds_in_a_file_stays_whatever_feature_brings_them(services):
     nucleus = ["installation", "token", "collection", "deleted_collection", "file", "version", "trash", "alias"]
-    kinds = [*nucleus[:4], "enrolment_code", *nucleus[4:], "run", "sample", "plugin_value", "plugin_row", "event"]
+    kinds = [
+        *nucleus[:4],
+        "restore_choice",
+        "enrolment_code",
+        *nucleus[4:],
+        "run",
+        "sample",
+        "plugin_value",
+        "plugin_row",
+        "event",
+    ]
 
     assert kinds == [kind.name for kind in services.feature(RecoveryServices).kinds]
 

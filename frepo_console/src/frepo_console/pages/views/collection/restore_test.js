@@ -9,6 +9,7 @@ import { Dialog } from "../../components/dialog.js";
 import { ErrorNote } from "../../components/feedback.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { t } from "../../texts/collection.js";
+import { t as own } from "../../texts/restore_test.js";
 
 const FIELDS = ["question", "min", "max", "newest_within", "span"];
 const LABELLED = "";
@@ -25,14 +26,14 @@ export function RestoreTest({ collection, now }) {
   if (!data || (data.engines.length === 0 && !data.last)) return null;
   const { used, last } = data;
   const names = Object.keys(data.assertions ?? {});
-  return html`<section class="card stack" aria-label=${t.restoreTest.title}>
-    <h2>${t.restoreTest.title}</h2>
-    <p>${used ? t.restoreTest.used(used) : t.restoreTest.none}</p>
-    ${names.length > 0 && html`<p>${t.restoreTest.asserts(names.join(", "))}</p>`}
+  return html`<section class="card stack" aria-label=${own.title}>
+    <h2>${own.title}</h2>
+    <p>${used ? own.used(used) : own.none}</p>
+    ${names.length > 0 && html`<p>${own.asserts(names.join(", "))}</p>`}
     ${
       last &&
       html`<p>
-        ${t.restoreTest.last(last.version, dateTime(last.at, now))}${" "}
+        ${own.last(last.version, dateTime(last.at, now))}${" "}
         <b class=${last.outcome === "broken" ? "failed fg" : ""}
           >${t.versions_.outcomes[last.outcome] ?? last.outcome}</b
         >
@@ -42,7 +43,7 @@ export function RestoreTest({ collection, now }) {
     ${
       data.engines.length > 0 &&
       html`<div class="row">
-        <button class="btn" onClick=${() => setOpen(true)}>${t.restoreTest.choose}</button>
+        <button class="btn" onClick=${() => setOpen(true)}>${own.choose}</button>
       </div>`
     }
     ${
@@ -70,9 +71,9 @@ function RestoreTestDialog({ collection, test, changed, close }) {
     });
   };
   const isRemoved = Object.keys(test.assertions ?? {}).some((name) => !names.includes(name));
-  return html`<${Dialog} title=${t.restoreTest.dialog} close=${close}>
+  return html`<${Dialog} title=${own.dialog} close=${close}>
     <form class="stack" onSubmit=${submit}>
-      <${Field} label=${t.restoreTest.engine} options=${optionsOf(test)} ...${fieldOf(form, "engine")} />
+      <${Field} label=${own.engine} options=${optionsOf(test)} ...${fieldOf(form, "engine")} />
       ${names.map(
         (name) =>
           html`<${Assertion}
@@ -84,14 +85,14 @@ function RestoreTestDialog({ collection, test, changed, close }) {
       ${
         test.assertions &&
         html`<div class="row">
-          <${Field} label=${t.restoreTest.name} hint=${t.restoreTest.nameHint} value=${added} change=${setAdded} />
+          <${Field} label=${own.name} hint=${own.nameHint} value=${added} change=${setAdded} />
           <button
             type="button"
             class="btn"
             disabled=${!/^[a-z][a-z0-9_]*$/.test(added) || names.includes(added)}
             onClick=${add}
           >
-            ${t.restoreTest.add}
+            ${own.add}
           </button>
         </div>`
       }
@@ -109,11 +110,9 @@ function RestoreTestDialog({ collection, test, changed, close }) {
 function Assertion({ form, name, remove }) {
   return html`<fieldset class="stack">
     <legend>${name}</legend>
-    ${FIELDS.map(
-      (one) => html`<${Field} key=${one} label=${t.restoreTest.fields[one]} ...${fieldOf(form, field(name, one))} />`,
-    )}
+    ${FIELDS.map((one) => html`<${Field} key=${one} label=${own.fields[one]} ...${fieldOf(form, field(name, one))} />`)}
     <div class="row">
-      <button type="button" class="btn" onClick=${remove}>${t.restoreTest.remove(name)}</button>
+      <button type="button" class="btn" onClick=${remove}>${own.remove(name)}</button>
     </div>
   </fieldset>`;
 }
@@ -121,7 +120,7 @@ function Assertion({ form, name, remove }) {
 /** An engine that the settings do not have any more stays a choice. */
 function optionsOf({ engine, engines }) {
   const names = engine && !engines.includes(engine) ? [engine, ...engines] : engines;
-  return [[LABELLED, t.restoreTest.byLabel], ...names.map((name) => [name, name])];
+  return [[LABELLED, own.byLabel], ...names.map((name) => [name, name])];
 }
 
 /** @returns {Record<string, string>} */
@@ -154,6 +153,6 @@ function parse(one, text, name) {
   if (!text.trim()) return null;
   const number = Number(text.replace(",", "."));
   if (!Number.isNaN(number)) return number;
-  const detail = t.restoreTest.noNumber(text);
+  const detail = own.noNumber(text);
   throw new Problem(400, { detail, errors: [{ field: field(name, one), message: detail }] });
 }

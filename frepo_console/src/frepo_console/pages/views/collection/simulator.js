@@ -8,7 +8,8 @@ import { Curve } from "../../components/charts.js";
 import { bodyOf } from "../../components/collection_form.js";
 import { Note } from "../../components/feedback.js";
 import { Field, fieldOf, useForm } from "../../components/form.js";
-import { t } from "../../texts/collection.js";
+import { t as collections } from "../../texts/collections.js";
+import { t } from "../../texts/simulator.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
 const WAIT_MS = 250;
@@ -35,13 +36,13 @@ export function Simulator({ collection, values }) {
   if (error?.status === 404) return null;
   /** @type {[boolean, string][]} */
   const tabs = [
-    [false, t.simulator.own],
-    [true, t.simulator.imagined],
+    [false, t.own],
+    [true, t.imagined],
   ];
   return html`<section class="card stack">
     <div class="sec">
-      <h2>${t.simulator.title}</h2>
-      <span class="seg end" role="group" aria-label=${t.simulator.what}
+      <h2>${t.title}</h2>
+      <span class="seg end" role="group" aria-label=${t.what}
         >${tabs.map(
           ([value, text]) =>
             html`<button
@@ -58,12 +59,12 @@ export function Simulator({ collection, values }) {
     ${
       isImagined &&
       html`<div class="nums">
-        <${Field} label=${t.simulator.every} ...${fieldOf(form, "every")} /><${Field}
-          label=${t.table.size}
+        <${Field} label=${t.every} ...${fieldOf(form, "every")} /><${Field}
+          label=${collections.table.size}
           ...${fieldOf(form, "size")}
         />
-        <${Field} label=${t.simulator.growth} inputmode="decimal" ...${fieldOf(form, "growth")} /><${Field}
-          label=${t.simulator.duration}
+        <${Field} label=${t.growth} inputmode="decimal" ...${fieldOf(form, "growth")} /><${Field}
+          label=${t.duration}
           ...${fieldOf(form, "duration")}
         />
       </div>`
@@ -117,13 +118,13 @@ function Result({ answer, collection, isImagined }) {
   const days = useMemo(() => daysOf(answer.versions), [answer]);
   const kinds = new Set(days.map((day) => day.kind));
   return html`<p aria-live="polite">
-      <b>${t.simulator.keeps(count(kept.length), count(answer.versions.length), size(bytes))}</b>${" "}
-      <span class="dim">${t.simulator.now(count(collection.versions), size(collection.stored_size))}</span>
+      <b>${t.keeps(count(kept.length), count(answer.versions.length), size(bytes))}</b>${" "}
+      <span class="dim">${t.now(count(collection.versions), size(collection.stored_size))}</span>
     </p>
     <${DayGrid}
       days=${days}
-      label=${t.simulator.keeps(kept.length, answer.versions.length, size(bytes))}
-      title=${(day) => t.simulator.day(day.versions)}
+      label=${t.keeps(kept.length, answer.versions.length, size(bytes))}
+      title=${(day) => t.day(day.versions)}
       square=${(day, place) => html`<${Square} kind=${day.kind} ...${place} />`}
     />
     <div class="key">
@@ -134,14 +135,14 @@ function Result({ answer, collection, isImagined }) {
             html`<span
               ><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
                 <${Square} kind=${kind} x=${0} y=${0} /></svg
-              >${t.simulator.kinds[kind]}</span
+              >${t.kinds[kind]}</span
             >`,
         )}
     </div>
     ${isImagined && answer.days.length > 1 && html`<${Needed} answer=${answer} />`}
     ${
       answer.refused.length > 0 &&
-      html`<${Note} state="full" title=${t.simulator.refused(answer.refused.length)}>${answer.refused[0].message}<//>`
+      html`<${Note} state="full" title=${t.refused(answer.refused.length)}>${answer.refused[0].message}<//>`
     }
     ${!isImagined && html`<${Next} versions=${answer.versions} />`}`;
 }
@@ -149,9 +150,9 @@ function Result({ answer, collection, isImagined }) {
 /** What the next upload would evict of the versions that are there. */
 function Next({ versions }) {
   const gone = versions.filter((one) => !one.kept && !one.imagined);
-  if (gone.length === 0) return html`<p class="dim">${t.simulator.nothingGoes}</p>`;
+  if (gone.length === 0) return html`<p class="dim">${t.nothingGoes}</p>`;
   const bytes = gone.reduce((sum, one) => sum + one.size, 0);
-  return html`<${Note} state="late" title=${t.simulator.goes(gone.length, size(bytes))}
+  return html`<${Note} state="late" title=${t.goes(gone.length, size(bytes))}
     >${gone.map((one) => one.number).join(", ")}<//
   >`;
 }
@@ -165,18 +166,16 @@ function Needed({ answer }) {
   const limit = answer.limits.total_size;
   const isNear = limit > 0 && limit < 3 * answer.peak.size;
   if (isNear) lines.push({ values: times.map(() => limit), dash: [2, 3], colour: "full" });
-  return html`<h3>${t.simulator.needed}</h3>
+  return html`<h3>${t.needed}</h3>
     <${Curve}
       times=${times}
       lines=${lines}
-      label=${t.simulator.neededLabel(size(answer.days.at(-1).size), size(answer.peak.size))}
+      label=${t.neededLabel(size(answer.days.at(-1).size), size(answer.peak.size))}
       height=${150}
     />
     ${
       lines.length > 1 &&
-      html`<p class="key sm">
-        ${[hasTrash && t.simulator.dashed, isNear && t.simulator.dotted(size(limit))].filter(Boolean).join("; ")}
-      </p>`
+      html`<p class="key sm">${[hasTrash && t.dashed, isNear && t.dotted(size(limit))].filter(Boolean).join("; ")}</p>`
     }`;
 }
 
