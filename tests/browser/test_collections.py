@@ -236,9 +236,11 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
 
     def answer(route):
         items = route.fetch().json()["items"]
+        if len(items) < 2:  # what the banner asks for
+            return route.fulfill(json={"items": items, "next": None})
         items[0] |= {"verdict": "pending", "pending": True, "quarantined": False, "released_by": None}
         items[1] |= {"verdict": "broken", "condemned_at": "2026-01-05T02:00:00Z", "verdict_reason": "psql says no"}
-        route.fulfill(json={"items": items, "next": None})
+        return route.fulfill(json={"items": items, "next": None})
 
     def answer_collection(route):
         last = {"number": 2, "at": "2026-01-05T02:00:00Z", "size": 1, "sha256": "0" * 64, "suspicious": False}
