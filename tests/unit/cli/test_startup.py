@@ -106,6 +106,15 @@ def test_the_status_builds_only_the_services_that_it_asks(started):
     assert not unused & set(modules)
 
 
+@pytest.mark.parametrize("command", ["restore", "backup:list"])
+def test_what_lists_backups_imports_nothing_of_uploads_and_of_rotation(started, command):
+    modules = started(COMMAND, command)
+
+    nouns = "content.ingest content.mime_detection content.spool access.passwords backups.trash.restoration "
+    nouns += "backups.rotation.decision content.blobs.stored_content"
+    assert not {f"frepo_core.services.{noun}" for noun in nouns.split()} & set(modules)
+
+
 @pytest.mark.costly
 def test_a_command_collects_garbage_only_after_its_start(started):
     looked, is_enabled, left_for_exit = started(GARBAGE, "auth:list")

@@ -149,6 +149,7 @@ class NotFoundError(FrepoError):
     """The named object does not exist."""
 
     number = 404
+    FILE = "File not found in the storage"
 
 
 class FieldsError(FrepoError):

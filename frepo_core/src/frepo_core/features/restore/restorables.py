@@ -19,8 +19,7 @@ from frepo_core.errors import NotFoundError
 from frepo_core.services.backups.rows.newest_good import read_newest_good
 from frepo_core.services.backups.rows.removal import incarnation_of
 from frepo_core.services.backups.rows.version_rows import select_with_files
-from frepo_core.services.backups.trash.contents import trashed_file
-from frepo_core.services.backups.trash.entries import select_with_blobs
+from frepo_core.services.backups.trash.entries import select_with_blobs, trashed_file
 from frepo_core.services.base.records import FileRecord
 from frepo_core.services.content.objects.damage import mark_lost_files
 

@@ -15,7 +15,6 @@ from frepo_core.domain.naming import stored_name
 from frepo_core.errors import NotFoundError
 
 from ..base.records import BlobRecord, FileRecord
-from ..content.blobs.stored_content import FILE_NOT_FOUND
 
 # Called with a locked file before a change; what it raises prevents the change.
 FilePrecondition: TypeAlias = Callable[[FileRecord], None] | None
@@ -83,4 +82,4 @@ def find_or_insert_tags(session: Session, names: Sequence[str]) -> list[Tag]:
 
 def file_not_found(name: str) -> NotFoundError:
     """Return the error for a stored name that no file has."""
-    return NotFoundError(FILE_NOT_FOUND, sentence=f"There is no file {name!r}", remedy=STORED_NAME)
+    return NotFoundError(NotFoundError.FILE, sentence=f"There is no file {name!r}", remedy=STORED_NAME)

@@ -12,11 +12,11 @@ from frepo_core.plugins import CollectionInfo
 
 from ...access.passwords import NO_READ_ACCESS, Passwords
 from ...access.policies.policies import Policies
-from ...base.records import BlobRecord, CollectionRecord, TrashedFile, collection_info
+from ...base.records import CollectionRecord, TrashedFile, collection_info
 from ...content.blobs.stored_content import StoredContent
 from ..rows.removal import incarnation_of
 from .deleted_collections import DeletedCollections, info_of
-from .entries import select_with_blobs
+from .entries import select_with_blobs, trashed_file
 
 
 class TrashContents:
@@ -87,20 +87,3 @@ def _read(session: Session, incarnation: str, number: int) -> TrashedFile:
     if row is None:
         raise NotFoundError(f"The version {number} is not in the trash of the collection")
     return trashed_file(row)
-
-
-def trashed_file(row: TrashEntry) -> TrashedFile:
-    """Return the file of an entry whose blob is loaded."""
-    return TrashedFile(
-        id=0,
-        stored_name=row.name,
-        requested_name=row.name,
-        public=False,
-        is_version=True,
-        created_at=row.created_at,
-        blob=BlobRecord.of(row.blob),
-        password_hash=row.password_hash,
-        collection_id=row.collection_id,
-        incarnation=row.incarnation,
-        number=row.number,
-    )

@@ -13,7 +13,7 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
-from ...base.records import BlobRecord
+from ...base.records import BlobRecord, TrashedFile
 from ...content.objects.damage import mark_lost
 from ...events.recording import NewEvent, record
 from ..rows.holds import require_none_held
@@ -133,4 +133,21 @@ def _ended(row: TrashEntry, why: EndReason, now: datetime, by: By) -> NewEvent:
             "removed": row.reason,
             "removed_at": row.evicted_at.isoformat(),
         },
+    )
+
+
+def trashed_file(row: TrashEntry) -> TrashedFile:
+    """Return the file of an entry whose blob is loaded."""
+    return TrashedFile(
+        id=0,
+        stored_name=row.name,
+        requested_name=row.name,
+        public=False,
+        is_version=True,
+        created_at=row.created_at,
+        blob=BlobRecord.of(row.blob),
+        password_hash=row.password_hash,
+        collection_id=row.collection_id,
+        incarnation=row.incarnation,
+        number=row.number,
     )

@@ -32,7 +32,6 @@ Result = TypeVar("Result")
 # Small parts are decoded within milliseconds.
 SHORT_WAIT = DecoderWait(seconds=5)
 
-FILE_NOT_FOUND = "File not found in the storage"
 BYTES_MISSING = "The bytes of this file are missing in the storage"
 
 
@@ -241,7 +240,7 @@ class StoredContent:
         """Raise why no object could be read: the content was deleted, or its bytes are missing in the right storage."""
         with self._database.reading() as session:
             if session.get(Content, blob.id) is None:
-                raise NotFoundError(FILE_NOT_FOUND) from error
+                raise NotFoundError(NotFoundError.FILE) from error
         if blob.storage:
             self._presence.look_for_mark(blob.storage)
         log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, blob.storage, blob.key)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator
 from functools import partial
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
@@ -16,13 +16,15 @@ from frepo_core.errors import (
 )
 
 from ..decoder_memory import NO_WAIT, DecoderWait
-from ..ingest import Ingest
 from ..objects.blob_damage import MISSING
 from ..objects.decodable import MOST_LEVELS
 from ..objects.places import find_places
 from ..objects.states import RAW
 from ..seekable_content import seekable_content
 from ..storages.backends import Backends
+
+if TYPE_CHECKING:
+    from ..ingest import Ingest
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +34,7 @@ _FAILURES = (FrepoError, OSError)
 class ChainReader:
     """Opens objects. For clients, at most four encoded ones at a time: each takes up to 64 MiB of memory."""
 
-    def __init__(self, database: Database, backends: Backends, spool: Ingest | None = None) -> None:
+    def __init__(self, database: Database, backends: Backends, spool: "Ingest | None" = None) -> None:
         """`spool` has the folder of the files from which downloads are sent; without one, each holds a decoder."""
         self._database = database
         self._backends = backends
