@@ -20,7 +20,7 @@ PLACES = {
     "frepo_client/README.md": ("needs Python {}.{} or newer",),
     "docs/client.md": ("needs Python {}.{} or newer",),
     "docs/client-promises.md": ("| Python {}.{} and the standard library alone", "Python {}.{} runs each command"),
-    "docs/recovery.md": ("needs Python {}.{} and nothing else",),
+    "docs/recover-by-hand.md": ("needs Python {}.{} and nothing else",),
     "docs/recover_by_hand.py": ("needs Python {}.{} and nothing else",),
     "CHANGES.md": ("one file for Python {}.{},",),
 }

@@ -1,4 +1,4 @@
-"""The worked example of docs/architecture.md is a whole feature: it runs as it stands there."""
+"""The worked example of docs/new-feature.md is a whole feature: it runs as it stands there."""
 
 import importlib
 import re
@@ -10,7 +10,7 @@ from frepo_core.features import assembly
 from support.paths import ROOT
 
 BLOCK = re.compile(r"```python\n# (age/\w+\.py)\n(.+?)```", re.DOTALL)
-FILES = dict(BLOCK.findall((ROOT / "docs/architecture.md").read_text()))
+FILES = dict(BLOCK.findall((ROOT / "docs/new-feature.md").read_text()))
 
 
 @pytest.fixture(autouse=True)
