@@ -1,4 +1,7 @@
-"""A service, its worker and the programs of both are killed at random, among uploads in parts: nothing is lost."""
+"""A service, its worker, their programs and commands are killed at random, among uploads in parts: nothing is lost.
+
+The two collections are in a group, so that versions of one are differences to those of the other.
+"""
 
 import contextlib
 import gzip
@@ -25,6 +28,7 @@ from support.wire import Client
 KILLS, MACHINES = (60, 5) if IS_BIG else (8, 1)
 CONTENTS = 450  # all are on one page of a list
 PART = 9_000
+JSON = {"Content-Type": "application/json"}
 SECONDS = 60
 # Every second, so that a kill meets them.
 JOBS = ("MIRROR", "JOURNAL", "COMPACT", "INTEGRITY_DEEP", "SWEEP", "MIGRATE")
@@ -56,7 +60,9 @@ class Clients:
         self.done = Counter[str]()
         client = Client(service)
         self._token = client.token
-        self.collection = client.collection(CONTENTS, filename="db.sql")
+        self.collections = [client.collection(CONTENTS, filename="db.sql") for _ in range(2)]
+        for name in self.collections:
+            client.request("PATCH", f"/api/v1/collections/{name}", b'{"compact_group": "hosts"}', JSON)
         self._nights = list(nights(CONTENTS, 120, changed=0.05, seed=seed))
 
     def act(self) -> None:
@@ -80,34 +86,38 @@ class Clients:
     def check(self, service: Any = None) -> None:
         """Everything that was acknowledged is read as it was sent."""
         client = Client(service or self.service, self._token)
-        found = self._find(client)
-        lost = self.known.acknowledged.keys() - self.known.deleted - set(found.values())
+        found = {name: self._find(client, name) for name in self.collections}
+        there = {digest for versions in found.values() for digest in versions.values()}
+        lost = self.known.acknowledged.keys() - self.known.deleted - there
         assert not lost, {digest: self.known.acknowledged[digest] for digest in lost}
-        for number, digest in found.items():
-            content = client.request("GET", f"/api/v1/collections/{self.collection}/versions/v{number}/content").body
-            assert digest == hashlib.sha256(content).hexdigest(), number
+        for name, versions in found.items():
+            for number, digest in versions.items():
+                content = client.request("GET", f"/api/v1/collections/{name}/versions/v{number}/content").body
+                assert digest == hashlib.sha256(content).hexdigest(), number
 
-    def _find(self, client: Client) -> dict[int, str]:
-        """Return the digests of all versions by their numbers."""
-        path = f"/api/v1/collections/{self.collection}/versions?limit=500"
+    def _find(self, client: Client, collection: str) -> dict[int, str]:
+        """Return the digests of all versions of a collection by their numbers."""
+        path = f"/api/v1/collections/{collection}/versions?limit=500"
         return {one["number"]: one["sha256"] for one in client.request("GET", path).json["items"]}
 
     def _push(self, client: Client) -> None:
         content = self._content()
-        if content and client.push(self.collection, content).status == 200:
+        if content and client.push(self.draw.choice(self.collections), content).status == 200:
             self._acknowledge(content, "a push")
 
     def _delete(self, client: Client) -> None:
-        versions = self._find(client)
+        collection = self.draw.choice(self.collections)
+        versions = self._find(client, collection)
         if len(versions) > 3:
             number = self.draw.choice(sorted(versions))
             self.known.deleted.add(versions[number])
-            client.request("DELETE", f"/repository/collection/{self.collection}/backup/v{number}")
+            client.request("DELETE", f"/repository/collection/{collection}/backup/v{number}")
 
     def _begin(self, client: Client) -> None:
         content = self._content() if len(self.known.parts) < 3 else b""
         if content:
-            self.known.parts.append(Part(WireTus(client).create(len(content), collection=self.collection), content))
+            collection = self.draw.choice(self.collections)
+            self.known.parts.append(Part(WireTus(client).create(len(content), collection=collection), content))
 
     def _go_on(self, client: Client) -> None:
         """Ask for the offset, and send a part. If the last answer was lost, the upload may have ended."""
@@ -145,7 +155,7 @@ class Machine:
     """A service and a worker, each a process."""
 
     def __init__(self, service: Any, fork_server: Any) -> None:
-        self.service, self._fork_server = service, fork_server
+        self.service, self._fork_server, self._draw = service, fork_server, random.Random(1)
         self.worker: Any = None
 
     def start(self) -> None:
@@ -153,17 +163,17 @@ class Machine:
         if self.service.process is None or self.service.process.poll() is not None:
             self.service.start()
         if self.worker is None or self.worker.poll() is not None:
-            order = self.service._order(self.service.folder / "worker.log")
-            console = ["--ini", str(self.service.ini), "worker"]
-            self.worker = ForkedProcess(self._fork_server, console=console, **order)
+            self.worker = self._start_command("worker")
 
     def kill(self, what: str) -> bool:
-        """Kill the service, the worker, or a program that the worker runs, if there is one soon."""
+        """Kill the service, the worker, a command, or a program that the worker runs, if there is one soon."""
         if what == "service":
             self.service.stop(signal.SIGKILL)
         elif what == "worker":
             self.worker.kill()
             assert self.worker.wait(SECONDS) == -signal.SIGKILL
+        elif what == "command":
+            self._kill_command()
         else:
             return self._kill_program()
         return True
@@ -173,6 +183,18 @@ class Machine:
         self.worker.send_signal(signal.SIGTERM)
         self.worker.wait(SECONDS)
         self.service.stop()
+
+    def _kill_command(self) -> None:
+        """Kill `frepo compact`, which encodes at once, or `frepo compact --expand`, after some time."""
+        arguments = self._draw.choice([["compact"], ["compact", "--expand"]])
+        command = self._start_command(*arguments)
+        time.sleep(self._draw.uniform(0.3, 2))
+        command.kill()
+        command.wait(SECONDS)
+
+    def _start_command(self, *arguments: str) -> Any:
+        order = self.service._order(self.service.folder / "command.log")
+        return ForkedProcess(self._fork_server, console=["--ini", str(self.service.ini), *arguments], **order)
 
     def _kill_program(self) -> bool:
         deadline = time.monotonic() + 30
@@ -198,6 +220,8 @@ def settings(folder: Path) -> dict[str, str]:
         "MIRROR_RATE": "0",
         "COMPACT": "true",
         "COMPACT_AFTER": "0s",
+        "COMPACT_FORMAT": "2",
+        "COMPACT_NEWEST": "shared",
         "UPLOADS_MAX_OPEN": str(CONTENTS),  # nobody knows of one whose creation was not answered
         "QUARANTINE_MAX": str(CONTENTS),  # a check that was killed may leave a version there, and one there gives way
         "INTEGRITY_INLINE_LIMIT": "1kB",
@@ -238,7 +262,7 @@ def test_kills_of_all_processes_among_uploads_in_parts_lose_nothing(machine, rec
     clients, killed = Clients(machine.service, seed), Counter[str]()
     clients.load(lambda: len(clients.known.acknowledged) > 3)
     for number in range(KILLS):
-        what = ("service", "worker", "program", "service")[number % 4]
+        what = ("service", "worker", "program", "command")[number % 4]
         ended = threading.Event()
         (thread,) = in_threads(lambda ended=ended: clients.load(ended.is_set))
         time.sleep(clients.draw.uniform(0, 0.6))
@@ -254,5 +278,5 @@ def test_kills_of_all_processes_among_uploads_in_parts_lose_nothing(machine, rec
         machine.service.frepo("jobs:run", job)
     clients.check(recover())
 
-    assert {"service", "worker", "program"} == set(+killed)
+    assert {"service", "worker", "program", "command"} == set(+killed)
     assert {"push", "delete", "begin", "go_on"} == set(clients.done)

@@ -31,23 +31,24 @@ class StoredBlobs:
             current = (StoredObject.digest == digest, StoredObject.slot == 1, StoredObject.role == "first")
             return session.scalar(select(StoredObject).where(*current).order_by(StoredObject.id))
 
-    def encode(self, content, base=None, **more):
+    def encode(self, content, base=None, *, has_windows=False, **more):
         """Store a content as a delta of the content `base`, or compressed; return whether it was switched."""
         row, target = self.row(content), BytesIO()
         base_row = None if base is None else self.row(base)
-        head = self.write_object(row, base_row, target)
+        head = self.write_object(row, base_row, target, has_windows=has_windows)
         target.seek(0)
         return self.services.feature(CompactServices).switch.replace(
             row, target, head, digest=sha256(target.getvalue()), **more
         )
 
-    def write_object(self, row, base_row, target):
+    def write_object(self, row, base_row, target, *, has_windows=False):
         reader, about = self.services.chain_reader, None
         if base_row is not None:
             content = reader.open(base_row)
             about = Base(content=content, digest=base_row.digest, size=base_row.size)
         with reader.open(row) as content:
-            head = encode(content, target, digest=row.digest, size=row.size, base=about, segment_size=self.segment_size)
+            about_content = {"digest": row.digest, "size": row.size, "segment_size": self.segment_size}
+            head = encode(content, target, base=about, has_windows=has_windows, **about_content)
         if about:
             about.content.close()
         return head

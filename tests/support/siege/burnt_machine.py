@@ -165,17 +165,22 @@ class BurntMachine(RandomHistory):
         self.write_journal() if job == "journal" else self.run(job)
 
     def compact(self):
-        """Store one version as the difference to the next one of its collection, as the job does, or compressed."""
+        """Store one version as the difference to the next one of its collection, as the job does, or compressed.
+
+        As in a group, the base may be a version of another collection; and segments may have several windows.
+        """
         collection = self.draw.choice(self.collections)
         versions = sorted(self.services.versions.list(collection), key=lambda version: version.number)
         if len(versions) < 2:
             raise FrepoError("there is nothing to compact")
         place = self.draw.randrange(len(versions) - 1)
-        older, newer = (self.contents[one.file.blob.digest] for one in versions[place : place + 2])
+        others = self.services.versions.list(self.draw.choice(self.collections))
+        base = self.draw.choice(others) if others and self.draw.random() < 0.4 else versions[place + 1]
+        older, newer = (self.contents[one.file.blob.digest] for one in (versions[place], base))
         stored = StoredBlobs(self.services)
         if older == newer or stored.row(older) is None or stored.row(newer) is None:
             raise FrepoError("there is no difference")
-        stored.encode(older, newer if self.draw.random() < 0.8 else None)
+        stored.encode(older, newer if self.draw.random() < 0.8 else None, has_windows=self.draw.random() < 0.5)
         if self.draw.random() < 0.5:
             stored.end_superseded()
 
