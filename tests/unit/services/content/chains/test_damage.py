@@ -1,11 +1,16 @@
 """A damaged byte is found, exactly the contents that need it are named, and an upload heals them."""
 
+import random
+from io import BytesIO
+
 import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Event
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.features.compact.encodings.format import ENTRY_SIZE, HEAD_SIZE
+from frepo_core.errors import DamagedObjectError
+from frepo_core.features.compact.encoder.encoder import encode
+from frepo_core.features.compact.encodings.format import ENTRY_SIZE, HEAD_SIZE, SMALL_SEGMENT, Head
 from frepo_core.services.upkeep.storage import verify
 
 PARTS = {
@@ -48,6 +53,21 @@ def test_a_flipped_bit_damages_the_content_and_what_needs_it(services, blobs, co
     assert own in found[blobs.row(contents[1]).digest]
     assert blobs.row(contents[3]).digest not in found
     assert all(blobs.row(content).state == "damaged" for content in contents[:3] if blobs.row(content).digest in found)
+
+
+def test_a_wrong_whole_with_sound_segments_is_damaged(services, blobs, upload, tmp_path):
+    """As a wrong encoder would write it: each checksum is that of what was written."""
+    content = random.Random(1).randbytes(5000)  # which is not compressed: the object of another one is as long
+    upload(content)
+    blobs.encode(content)
+    row = blobs.row(content)
+    another = BytesIO()
+    with pytest.raises(DamagedObjectError):
+        encode(BytesIO(content[:-1] + b"!"), another, digest=row.digest, size=row.size)
+    head = Head(digest=row.digest, size=row.size, stored=len(another.getvalue()), segment=SMALL_SEGMENT)
+    (tmp_path / "storage" / row.key).write_bytes(head.pack() + another.getvalue()[HEAD_SIZE:])
+
+    assert {row.digest: "its SHA-256 is wrong"} == damaged(services)
 
 
 def test_an_upload_heals_a_damaged_base_and_what_needs_it(services, blobs, contents, uploaded, upload, flip, download):

@@ -137,6 +137,18 @@ def test_sound_ones_are_deleted_and_their_bases_are_read_once(services, blobs, c
     assert storage.calls["open"] <= 12
 
 
+def test_a_base_of_what_is_due_and_of_what_waits_is_read_once_in_a_run(services, blobs, contents, wrap):
+    blobs.encode(contents[0], contents[2])
+    due = update(StoredObject).where(StoredObject.delete_after.is_not(None)).values(delete_after=utc_now())
+    services.database.execute(due)
+    blobs.encode(contents[1], contents[2])
+    read, gate = [], services.blobs.gate
+    gate._read = lambda row, pace, read_one=gate._read: read.append(row.digest) or read_one(row, pace)
+
+    assert 1 == gate.delete_due("local").objects
+    assert [blobs.row(contents[number]).digest for number in (2, 0, 1)] == read
+
+
 def test_a_base_of_a_used_content_stays_if_what_replaces_it_is_wrong(
     services, blobs, contents, flip, two_days_pass, states, let_go
 ):

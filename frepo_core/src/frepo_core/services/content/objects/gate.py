@@ -80,8 +80,14 @@ class Gate:
         ids = list(object_ids)
         self.compare(StoredObject.id.in_(ids))
         survivors = self._survivors(keep_going, pace)
-        find, total = survivors.read if reads else survivors.find_read, Ended()
-        for object_id in ids:
+        return self._delete_all(ids, survivors.read if reads else survivors.find_read, keep_going)
+
+    def _delete_all(
+        self, object_ids: Iterable[int], find: Callable[[int], Collection[int] | None], keep_going: Callable[[], None]
+    ) -> Ended:
+        """Delete those objects of which `find` returns what takes their place."""
+        total = Ended()
+        for object_id in object_ids:
             keep_going()
             if (relied := find(object_id)) is not None:
                 total += self._delete(object_id, relied)
@@ -96,15 +102,15 @@ class Gate:
     ) -> Ended:
         """Delete what was superseded in a storage long enough ago, what was lost there, and what was doomed already.
 
-        What replaces the others is read once, so that they may end early if room is needed.
+        What replaces the others is read once, so that they may end early if room is needed. Nothing is read twice:
+        the newest version may be the base of all that a run deletes.
         """
-        total = Ended()
+        total, survivors = Ended(), self._survivors(keep_going, pace)
         self._backends.journals.compare([storage])
         for find in (_find_doomed, _find_due):
             for ids in self._pages(find, storage):
                 self._presence.require(storage)
-                total += self.delete(ids, keep_going=keep_going, pace=pace)
-        survivors = self._survivors(keep_going, pace)
+                total += self._delete_all(ids, survivors.read, keep_going)
         for ids in self._pages(_find_waiting, storage):
             for object_id in ids:
                 keep_going()
