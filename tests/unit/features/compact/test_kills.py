@@ -1,5 +1,6 @@
 """The process of the job is killed at each of its steps: the next run completes its work, and nothing is lost."""
 
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -47,4 +48,20 @@ def test_a_process_that_sleeps_until_a_sweep_has_deleted_its_object_changes_noth
     history.check()
 
     assert 2 == history.job()["encoded"]
+    history.check()
+
+
+def test_the_files_of_a_killed_run_are_deleted_by_the_next(history, run_and_die, tmp_path):
+    collection, folder = history.make(), tmp_path / "temporary"
+    history.push(collection)
+    history.push(collection)
+
+    run_and_die(history.job, "content_encoded")
+    left = list(folder.glob("frepo-compact-*"))
+    for one in left:
+        os.utime(one, (0, 0))  # it was killed long ago
+    history.job()
+
+    assert 1 == len(left)
+    assert [] == list(folder.glob("frepo-compact-*"))
     history.check()

@@ -14,6 +14,7 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import StorageFull
 from frepo_core.services.base.failpoints import hit
+from frepo_core.services.base.temporary_folder import TemporaryFolder
 from frepo_core.services.content.objects.decodable import find_path
 from frepo_core.services.content.storages.backends import Backends
 
@@ -28,14 +29,12 @@ _LEFT_FREE = 0.1
 class ObjectFiles:
     """The files of one task, which are deleted at its end."""
 
-    def __init__(
-        self, database: Database, backends: Backends, directory: str | None, pace: Callable[[int], None]
-    ) -> None:
+    def __init__(self, database: Database, backends: Backends, directory: Path, pace: Callable[[int], None]) -> None:
         """`pace` is called with the size of each piece that is copied from a storage; it may end the work."""
         self._database = database
         self._backends = backends
         self._pace = pace
-        self._directory = Path(tempfile.mkdtemp(prefix="frepo-compact-", dir=directory))
+        self._directory = Path(tempfile.mkdtemp(dir=directory))
         self.target = self._directory / "target"
 
     def chain(self, row: StoredObject) -> list[ObjectFile]:
@@ -51,7 +50,9 @@ class ObjectFiles:
         """Raise `StorageFull` unless `size` bytes fit on the disk and some of it stays free."""
         disk = shutil.disk_usage(self._directory)
         if disk.free - size < disk.total * _LEFT_FREE:
-            raise StorageFull(f"{self._directory.parent} has no room for {readable_size(size)} and a tenth of the disk")
+            raise StorageFull(
+                f"{self._directory.parents[1]} has no room for {readable_size(size)} and a tenth of the disk"
+            )
 
     def _file(self, row: StoredObject) -> ObjectFile:
         backend = self._backends.get(row.storage)
@@ -102,11 +103,14 @@ class ContentEncoder:
         """`keep_going` is called about once a second, `pace` with the bytes that are copied from a storage."""
         self._database = database
         self._backends = backends
-        self._directory = directory
+        self._folder = TemporaryFolder("frepo-compact-", directory)
         self._rate = rate
         self._keep_going = keep_going
         self._pace = pace
         self._process = EncoderProcess()
+
+    def _files(self) -> ObjectFiles:
+        return ObjectFiles(self._database, self._backends, self._folder.path, self._pace)
 
     @contextlib.contextmanager
     def encoded(self, row: StoredObject, base: StoredObject | None, *, has_windows: bool = False) -> Iterator[Encoded]:
@@ -116,7 +120,7 @@ class ContentEncoder:
 
         Raises `EncodingError`, `StorageFull` if the disk has no room for that, and what the storage raises.
         """
-        with ObjectFiles(self._database, self._backends, self._directory, self._pace) as files:
+        with self._files() as files:
             files.require_room(row.size)
             task = Task(
                 content=files.chain(row),
@@ -133,7 +137,7 @@ class ContentEncoder:
 
     def sketch(self, row: StoredObject) -> Sequence[int]:
         """Read a content, and return its sketch. Raises as `encoded` does."""
-        with ObjectFiles(self._database, self._backends, self._directory, self._pace) as files:
+        with self._files() as files:
             task = Task(
                 content=files.chain(row),
                 size=row.size,
@@ -151,7 +155,7 @@ class ContentEncoder:
 
         Only first copies are read. Raises as `encoded` does.
         """
-        with ObjectFiles(self._database, self._backends, self._directory, self._pace) as files:
+        with self._files() as files:
             files.require_room(row.size)
             content = files.chain(row)
             task = Task(
@@ -173,3 +177,4 @@ class ContentEncoder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._process.close()
+        self._folder.close()

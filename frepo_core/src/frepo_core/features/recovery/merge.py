@@ -1,12 +1,10 @@
 """Reads back what a database lacks and a storage still has. Lost versions come back through the trash."""
 
 import logging
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Self
 
 from sqlalchemy import select, tuple_
@@ -31,6 +29,7 @@ from frepo_core.services.backups.rows.removal import TrashReason, incarnation_of
 from frepo_core.services.backups.trash.trash import Trash
 from frepo_core.services.base.batches import batches
 from frepo_core.services.base.installation import ensure_id
+from frepo_core.services.base.temporary_folder import TemporaryFolder
 from frepo_core.services.content.objects.gate import lock_contents
 from frepo_core.services.content.objects.settlement import Settlement
 from frepo_core.services.content.objects.wishes import compare_again
@@ -110,15 +109,15 @@ class Merge:
         self._at = at
         self._sound = SoundObjects(database, backends)
         self._listed: dict[str, Listing] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="frepo-merge-", dir=folder)
-        self._staging = RecoveryStaging(Path(self._folder.name))
+        self._folder = TemporaryFolder("frepo-merge-", folder)
+        self._staging = RecoveryStaging(self._folder.path)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._staging.close()
-        self._folder.cleanup()
+        self._folder.close()
 
     def find(self) -> Source:
         """Read the state before the adoption, or at the time. Raises `RecoveryError` if no catalogue has it."""
@@ -133,7 +132,7 @@ class Merge:
             keys = [key for key in keys if key.epoch < epoch]
         else:
             keys = [key for key in keys if key.made_at is None or key.made_at <= self._at]
-        files = SourceFiles(backend, self._storage, Path(self._folder.name), self._seals, self._notes, problems)
+        files = SourceFiles(backend, self._storage, self._folder.path, self._seals, self._notes, problems)
         return find_source(files, keys, self._staging, until=self._at)
 
     def run(self, source: Source, *, by: By) -> MergeReport:

@@ -4,14 +4,12 @@ The journal says what exists; the listings of all storages say where it is.
 """
 
 import logging
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -39,6 +37,7 @@ from frepo_core.services.base.batches import batches
 from frepo_core.services.base.installation import IDS_FROM, RECOVERY, find_origin
 from frepo_core.services.base.lease import LEADER
 from frepo_core.services.base.plugin_rows import mark_lacking
+from frepo_core.services.base.temporary_folder import TemporaryFolder
 from frepo_core.services.content.objects.wishes import compare_again
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.kept_blobs import RECONCILE
@@ -103,8 +102,8 @@ class Recovery:
         self._kinds = kinds
         self._given = list(dict.fromkeys(storages))
         self._notes = notes
-        self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
-        self._staging = RecoveryStaging(Path(self._folder.name))
+        self._folder = TemporaryFolder("frepo-recovery-", folder)
+        self._staging = RecoveryStaging(self._folder.path)
         self._listed: dict[str, Listing] = {}
 
     def __enter__(self) -> Self:
@@ -114,7 +113,7 @@ class Recovery:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._staging.close()
-        self._folder.cleanup()
+        self._folder.close()
 
     def find(self) -> Source:
         """List the storages, and read what a database can be recovered from: what reaches furthest. Changes nothing.
@@ -142,7 +141,7 @@ class Recovery:
     def _read(self, storage: str, interruption: Interruption | None = None) -> Source:
         """Read the journal of one storage; of an interrupted recovery only what that has seen: the rest is younger."""
         self._staging.forget_changes()
-        keys, folder = self._listed[storage].keys, Path(self._folder.name)
+        keys, folder = self._listed[storage].keys, self._folder.path
         keys = [key for key in keys if interruption is None or interruption.has_seen(key)]
         files = SourceFiles(self._backends.get(storage), storage, folder, self._seals, self._notes, [])
         return find_source(files, keys, self._staging)

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import tempfile
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from frepo_core.errors import ConfigurationError, FieldsError
 from frepo_core.services.backups.versions.version_checks import GOOD
 from frepo_core.services.base.plugin_failures import storable
 from frepo_core.services.base.records import CollectionRecord, VersionRecord
+from frepo_core.services.base.temporary_folder import TemporaryFolder
 from frepo_core.services.events.masking import Mask
 from frepo_core.settings import Settings
 
@@ -39,13 +39,11 @@ class CommandTest:
         keep_going: Callable[[], None],
     ) -> RestoreResult:
         """Run the command. Raises `CommandNotStartedError`, and what `content.read` and `keep_going` raise."""
-        with tempfile.TemporaryDirectory(
-            prefix="frepo-restore-", dir=self._temp_directory, ignore_cleanup_errors=True
-        ) as folder:
+        with TemporaryFolder("frepo-restore-", self._temp_directory) as folder:
             ended = run_command(
                 self._arguments,
                 content,
-                folder=Path(folder),
+                folder=folder.path,
                 environment=_environment(collection, version),
                 timeout=timeout.total_seconds(),
                 keep_going=keep_going,

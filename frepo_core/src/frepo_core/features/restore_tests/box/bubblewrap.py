@@ -1,6 +1,5 @@
 """A box made by bubblewrap: namespaces of its own, no network, and of the machine only its programs."""
 
-import fcntl
 import os
 import pwd
 import shlex
@@ -8,12 +7,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import monotonic, sleep
 from typing import Any
+
+from frepo_core.services.base.temporary_folder import TemporaryFolder
 
 from .errors import NoSandboxError
 from .watch import descendants
@@ -33,8 +33,6 @@ _FOLDERS = "--bind {base}/box /box --bind {base}/box/tmp /tmp --ro-bind {base}/p
 _LAST = "--chdir /box --remount-ro /"
 _PASSWD = "restore:x:{uid}:{gid}::/box:/bin/sh\n"
 _END_SECONDS = 10
-_PREFIX = "frepo-box-"
-_NEW_SECONDS = 60
 _NO_OTHER: dict[str, Any] = {}
 
 
@@ -47,12 +45,8 @@ def started_box(temp_directory: Path | None) -> Iterator[tuple[socket.socket, "s
     program = shutil.which("bwrap")
     if program is None:
         raise NoSandboxError(f"no sandbox: {INSTALL}")
-    _delete_left(Path(temp_directory or tempfile.gettempdir()))
-    with (
-        tempfile.TemporaryDirectory(prefix=_PREFIX, dir=temp_directory, ignore_cleanup_errors=True) as made,
-        _locked(Path(made)),
-    ):
-        base, owner = Path(made), _owner()
+    with TemporaryFolder("frepo-box-", temp_directory) as made:
+        base, owner = made.path, _owner()
         folder = _make_folders(base, owner)
         ours, theirs = socket.socketpair()
         with ours:
@@ -64,25 +58,6 @@ def started_box(temp_directory: Path | None) -> Iterator[tuple[socket.socket, "s
                 _end(process)
                 assert process.stderr is not None
                 process.stderr.close()
-
-
-def _delete_left(parent: Path) -> None:
-    """Delete the folders of services that were killed: those that are not new, and that nobody has locked."""
-    for folder in parent.glob(f"{_PREFIX}*"):
-        with suppress(OSError), _locked(folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
-            if time() - folder.stat().st_mtime > _NEW_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Path, kind: int = fcntl.LOCK_SH) -> Iterator[None]:
-    """Lock a folder. Its processes have no part in that, so that it ends with this one."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, kind)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _owner() -> tuple[int, int]:

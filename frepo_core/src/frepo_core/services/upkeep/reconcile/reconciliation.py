@@ -1,11 +1,9 @@
 """Compares all that storages have with the records: what was lost is found, and what is gone is known to be missing."""
 
-import tempfile
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -15,6 +13,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Installation, StoredObject, TrashEntry
 from frepo_core.errors import BlobNotFound, FrepoError
 
+from ...base.temporary_folder import TemporaryFolder
 from ...content.objects.found_objects import FoundObjects, unlisted
 from ...content.objects.necessity import may_be_older
 from ...content.objects.settlement import Settlement
@@ -157,8 +156,8 @@ def reconcile_storage(
     keep_going: Callable[[], None] = lambda: None,
 ) -> Reconciled:
     """List one storage, which this database owns, and reconcile it."""
-    with tempfile.TemporaryDirectory(prefix="frepo-reconcile-") as folder:
-        staging = Staging(Path(folder))
+    with TemporaryFolder("frepo-reconcile-", None) as folder:
+        staging = Staging(folder.path)
         try:
             list_storage(backends.get(storage), storage, staging, notes)
             staging.index_stored()
