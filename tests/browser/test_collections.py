@@ -256,6 +256,8 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
     expect(rows.nth(0)).to_contain_text("Waits for its verdict")
     expect(rows.nth(1)).to_contain_text("Found broken")
     expect(rows.nth(1).locator("[title='psql says no']")).to_contain_text("broken")
+    buttons = page.locator("header").get_by_role("button", name=re.compile("^Download")).all_inner_texts()
+    assert ["Download newest good (v1)", "Download latest (v2)"] == [one.strip() for one in buttons]
     page.route(f"**/api/v1/collections/{failed}/versions/good", lambda route: route.continue_())
     with page.expect_request(f"**/api/v1/collections/{failed}/versions/good"):
         page.get_by_role("button", name="Download newest good (v1)").click()

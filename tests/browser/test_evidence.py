@@ -29,3 +29,15 @@ def test_it_shows_each_collection_and_saves_a_page_to_print(signed_in, sent):
     text = saving.value.path().read_text()
     assert text.startswith("<!doctype html>")
     assert "evident.sql" in text
+
+
+def test_it_names_what_people_did_and_to_which_collection(signed_in, api, sent):
+    made = api("POST", "/collections", {"name": "acted.sql"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"one")
+    api("DELETE", f"/collections/{made}/versions/v1")
+    signed_in.go("#/health/evidence")
+
+    act = signed_in.page.get_by_role("listitem").filter(has_text="Version 1 deleted")
+    expect(act.get_by_role("link", name="acted.sql")).to_have_attribute("href", f"#/collections/{made}")
+    row = signed_in.page.get_by_role("row").filter(has_text="acted.sql")
+    expect(row.locator(".late")).to_have_text("never")

@@ -83,6 +83,23 @@ def test_the_settings_of_a_collection(signed_in, api, collection):
         assert change == found, label
 
 
+@pytest.mark.parametrize("fragment", ["#/collections/{}/settings", "#/collections/new"])
+@pytest.mark.parametrize("size", [(1300, 860), (390, 844)])
+def test_the_buttons_of_a_long_form_are_in_reach(signed_in, collection, fragment, size):
+    page = signed_in.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    signed_in.go(fragment.format(collection))
+    form = page.locator("form").last if fragment.endswith("new") else page.locator("form").first
+    form.get_by_label("Description", exact=True).fill("other")
+
+    button = form.get_by_role("button", name=re.compile("^(Save|Create)"))
+    seen = "(one) => { const { left, top, width, height } = one.getBoundingClientRect();"
+    seen += " return one.contains(document.elementFromPoint(left + width / 2, top + height / 2)); }"
+    assert button.evaluate(seen), "nobody has to scroll to it"
+    page.set_viewport_size({"width": 1300, "height": 860})
+    signed_in.go("#/more")
+
+
 def test_the_pin_and_the_note_of_a_version(signed_in, api, collection):
     path = f"/collections/{collection}/versions/v1"
     for button, label, typed, change in [

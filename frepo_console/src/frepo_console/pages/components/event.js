@@ -103,7 +103,8 @@ const TITLES = {
   "storage.recovered": () => "Storage works again",
   "storage.disputed": () => "Storage may belong to another database",
   "storage.adopted": () => "Storage adopted",
-  "storage.promoted": (e) => `${e.data.storage} is the first storage now, instead of ${e.data.former}`,
+  "storage.promoted": ({ data }) =>
+    data.storage ? `${data.storage} is the first storage now, instead of ${data.former}` : "Another first storage",
   "message.sent": (e) => e.data.title,
   "job.failed": (e) => `Job ${e.data.job} failed`,
   "job.recovered": (e) => `Job ${e.data.job} works again`,

@@ -37,8 +37,8 @@ export const t = {
       overdue: "Look at the backup job of this collection, and at the log of its client.",
       failed: "Repair the backup job on its client, and run it again. The next good version ends this.",
       full: "Raise the limits in the settings, delete versions, or choose a strategy that makes room.",
-      suspicious:
-        "Compare it with the version before. One in quarantine does not count: release it if it is right, or delete it.",
+      suspicious: "Compare it with the version before: release it if it is right, or delete it.",
+      quarantined: "It is in quarantine, and does not count until then.",
       late: "The backup is within its grace.",
     },
     fullOfYoung: (time) =>

@@ -39,5 +39,4 @@ export const t = {
   lockWeak: "cannot keep locked versions against who can write to it",
   acts: "Released, deleted and given back by people",
   noActs: "Nothing in this time.",
-  version: (number) => `version ${number}`,
 };

@@ -156,18 +156,18 @@ function Head({ collection, startUpload, now }) {
     </div>
     <div class="row wrap">
       ${
-        last &&
-        may.includes("version.list") &&
-        html`<${ActionButton} className="btn" data-key="d" run=${() => downloadVersion(collection, last)}
-          ><${Icon} name="download" />${t.collection.download(last.number)}<//
-        >`
-      }
-      ${
         good &&
         good.number !== last?.number &&
         may.includes("version.list") &&
         html`<${ActionButton} className="btn" run=${() => downloadGood(collection)}
           ><${Icon} name="download" />${t.collection.downloadGood(good.number)}<//
+        >`
+      }
+      ${
+        last &&
+        may.includes("version.list") &&
+        html`<${ActionButton} className="btn" data-key="d" run=${() => downloadVersion(collection, last)}
+          ><${Icon} name="download" />${t.collection.download(last.number)}<//
         >`
       }
       ${

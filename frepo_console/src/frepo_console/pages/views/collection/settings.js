@@ -53,7 +53,7 @@ function Form({ collection, done, now }) {
       <${Guards} form=${form} />
       <${Group} form=${form} />
       <${FormError} form=${form} />
-      <div class="row">
+      <div class="row held">
         <span class="sm grow late fg" role="status"
           >${form.changed.length > 0 && t.settings.unsaved(form.changed.length, wrong)}</span
         >

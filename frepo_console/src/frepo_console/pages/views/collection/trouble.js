@@ -126,7 +126,7 @@ function Suspicious(given) {
     title=${title}
     actions=${version && html`<${Lazy} load=${loadQuarantine} ...${given} version=${version} />`}
     ><${Why} text=${version?.verdict_reason} />
-    <p>${t.collection.advice.suspicious}</p>
+    <p>${t.collection.advice.suspicious}${version?.quarantined && ` ${t.collection.advice.quarantined}`}</p>
     <${Therefore} ...${given}
   /><//>`;
 }

@@ -43,7 +43,7 @@ export default function NewCollection({ close }) {
       <${Limits} form=${form} isNew />
       <p class="faint sm">${t.form.limitsHint}</p>
       <${FormError} form=${form} />
-      <div class="row actions">
+      <div class="row actions held">
         <button type="button" class="btn" onClick=${close}>${t.cancel}</button>
         <button class="btn pri" disabled=${form.isSending}>${t.form.create}</button>
       </div>

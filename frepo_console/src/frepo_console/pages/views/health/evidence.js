@@ -6,6 +6,7 @@ import { useResource } from "../../lib/data.js";
 import { date, dateTime, length, relative, size } from "../../lib/format.js";
 import { changeQuery, link } from "../../lib/navigation.js";
 import { saveBlob } from "../../lib/save.js";
+import { eventTitle } from "../../components/event.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { Table } from "../../components/table.js";
 import { t } from "../../texts/evidence.js";
@@ -44,21 +45,24 @@ function Period({ since, until }) {
     }
   };
   return html`<form class="row wrap" onSubmit=${submit}>
-      <label>${t.since} <input type="date" name="since" value=${since} required /></label>
-      <label>${t.until} <input type="date" name="until" value=${until} /></label>
+      <label class="row">${t.since} <input class="in narrow" type="date" name="since" value=${since} required /></label>
+      <label class="row">${t.until} <input class="in narrow" type="date" name="until" value=${until} /></label>
       <button class="btn">${t.show}</button>
       ${Object.entries(t.save).map(
-        ([form, title]) => html`<button type="button" class="btn s" onClick=${() => save(form)}>${title}</button>`,
+        ([form, title]) => html`<button type="button" class="btn" onClick=${() => save(form)}>${title}</button>`,
       )}
     </form>
     ${error && html`<${ErrorNote} error=${error} />`}`;
 }
 
 function Shown({ report }) {
+  const names = Object.fromEntries(report.collections.map((one) => [one.id, one.name]));
   return html`${report.known_since > report.since && html`<p class="dim">${t.known(dateTime(report.known_since))}</p>`}
-    <section class="card">
-      <h2>${t.fleet}</h2>
-      <p>${report.fleet.seconds === null ? t.fleetUnknown : t.fleetTakes(length(report.fleet.seconds))}</p>
+    <section class="card flush">
+      <div class="sec"><h2>${t.fleet}</h2></div>
+      <p class="list-end">
+        ${report.fleet.seconds === null ? t.fleetUnknown : t.fleetTakes(length(report.fleet.seconds))}
+      </p>
       <ul class="list">
         ${report.fleet.storages.map(
           (one) =>
@@ -80,18 +84,18 @@ function Shown({ report }) {
           : html`<${Empty} icon="search" title=${t.none} text=${t.noneText} />`
       }
     </section>
-    <section class="card">
-      <h2>${t.locks}</h2>
-      ${report.locks.length === 0 && html`<p class="dim">${t.noLocks}</p>`}
+    <section class="card flush">
+      <div class="sec"><h2>${t.locks}</h2></div>
+      ${report.locks.length === 0 && html`<p class="dim list-end">${t.noLocks}</p>`}
       <ul class="list">
         ${report.locks.map((one) => html`<li key=${one.storage}><b>${one.storage}</b> ${lockOf(one)}</li>`)}
       </ul>
     </section>
-    <section class="card">
-      <h2>${t.acts}</h2>
-      ${report.acts.length === 0 && html`<p class="dim">${t.noActs}</p>`}
+    <section class="card flush">
+      <div class="sec"><h2>${t.acts}</h2></div>
+      ${report.acts.length === 0 && html`<p class="dim list-end">${t.noActs}</p>`}
       <ul class="list">
-        ${report.acts.map((act) => html`<${Act} key=${act.position} act=${act} />`)}
+        ${report.acts.map((act) => html`<${Act} key=${act.position} act=${act} names=${names} />`)}
       </ul>
     </section>`;
 }
@@ -122,18 +126,18 @@ const COLUMNS = [
 
 function Proven({ one }) {
   const { proven } = one;
-  if (!proven) return t.never;
+  if (!proven) return html`<span class="late"><span class="fg">${t.never}</span></span>`;
   const detail = proven.seconds === null ? t.deleted : t.took(length(proven.seconds), proven.rate && size(proven.rate));
   return html`<span title=${dateTime(proven.at)}>${relative(proven.at)}</span>
     <div class="sm dim">${detail}</div>`;
 }
 
-function Act({ act }) {
+function Act({ act, names }) {
+  const { collection_id: id } = act;
   return html`<li>
     <div class="grow">
-      <b>${act.kind}</b>
-      ${act.collection_id && html`<a href=${link(["collections", act.collection_id])}>${act.collection_id}</a>`}${" "}
-      ${act.version_number !== null && t.version(act.version_number)}
+      <b>${eventTitle({ ...act, data: {} })}</b>${" "}
+      ${id && html`<a href=${link(["collections", id])}>${names[id] ?? id}</a>`}
       <div class="sm dim">
         ${[dateTime(act.at), act.actor_name ?? act.actor, act.reason].filter(Boolean).join(" · ")}
       </div>

@@ -5,7 +5,7 @@ import { useAccess } from "../../lib/access.js";
 import { Problem, path, send } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
 import { ActionButton } from "../../components/action.js";
-import { Empty, Loaded } from "../../components/feedback.js";
+import { Loaded, Note } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts/health.js";
 
@@ -21,7 +21,9 @@ export function Targets() {
           ? html`<ul class="list">
               ${items.map((one) => html`<${Target} key=${one.name} target=${one} />`)}
             </ul>`
-          : html`<${Empty} icon="events" title=${t.targets.none} text=${t.targets.noneText} />`}<//
+          : html`<div class="list-end">
+              <${Note} state="late" title=${t.targets.none}>${t.targets.noneText}<//>
+            </div>`}<//
     >
   </section>`;
 }
