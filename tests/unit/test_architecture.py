@@ -91,7 +91,7 @@ FEATURES = {
     "overview": {"compact", "recovery", "second_copies", "senders"},
     "documents": set(),
     "enrolment": {"recovery"},
-    "fleet": set(),
+    "fleet": {"enrolment", "restore_tests"},
     "inventory": set(),
     "lock_proof": set(),
     "senders": set(),

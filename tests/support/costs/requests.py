@@ -22,6 +22,7 @@ from support.client import Client
 from support.tus.client import Tus
 
 from .counter import Cost, Counter
+from .fleets import apply_hosts
 from .relay import Relay
 
 V1 = "/api/v1"
@@ -83,6 +84,8 @@ class Costs:
         for name, (status, request) in self._requests().items():
             yield name, self._count(lambda request=request, status=status: _checked(request(self._next()), status))  # type: ignore[misc]
         yield from self._worker()
+        for hosts in (10, 20):
+            yield f"apply, {hosts} hosts", self._count(partial(self._fleet, hosts))
 
     def prepare(self, name: str, count: int) -> list[Callable[[], None]]:
         """Return requests of one kind that are ready to be sent, after some that fill the caches."""
@@ -177,6 +180,10 @@ class Costs:
         self._tus.patch(path, 0, content)
         digest = hashlib.sha256(content).hexdigest()
         return partial(self._tus.commit, path, sha256=digest, size=len(content))
+
+    def _fleet(self, hosts: int) -> Callable[[], object]:
+        """Return a run of `apply` that makes a collection and a token for each of some new hosts."""
+        return lambda: apply_hosts(self.services, [f"host-{self._next()}" for _ in range(hosts)])
 
     def _worker(self) -> Iterator[tuple[str, Cost]]:
         """Yield what the worker does after uploads, stepped here: nothing runs in another thread."""

@@ -1,4 +1,4 @@
-"""The CSV file with the secrets of many tokens that are made at once: it is on the disk before the first is made.
+"""The CSV file with the secrets of many tokens or codes that are made at once: it is on the disk before the first is.
 
 A secret is shown only once. So the ids are chosen first, and written to a file that only its owner can read; then the
 tokens are made. A run that was interrupted is repeated with the same file: it makes those that are missing, with the
@@ -11,8 +11,9 @@ import errno
 import fcntl
 import io
 import os
+import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from frepo_core.domain.identity import parse_uuid4
@@ -22,15 +23,26 @@ from frepo_core.errors import FieldsError
 from .streams import STDIO, target
 
 OPTION = "--secrets"
+TOKEN, CODE = "Token", "Code"
+_FORMS: Mapping[str, Callable[[str], object]] = {
+    TOKEN: lambda text: parse_uuid4(text.lower()),
+    CODE: re.compile(r"[0-9a-f]{32}").fullmatch,
+}
 
 
 class SecretsTable:
-    """A file of secrets, as it was when it was read, with the lines that are added."""
+    """A file of secrets, as it was when it was read, with the lines that are added.
 
-    def __init__(self, path: str, columns: Sequence[str]) -> None:
+    The secrets are in the column `secret`: `Token`, or `Code` for one-time codes. `option` names the file on the
+    command line.
+    """
+
+    def __init__(self, path: str, columns: Sequence[str], *, option: str = OPTION) -> None:
         """Read the file, if there is one. Raises `FieldsError` if it is no file of these columns, or not the user's."""
         self._path = path
         self._columns = tuple(columns)
+        self._option = option
+        self.secret = CODE if CODE in columns else TOKEN
         if path == STDIO:
             raise self._refused("is stdout, which is not on the disk: name a file")
         self.rows: list[dict[str, str]] = self._read()
@@ -51,7 +63,7 @@ class SecretsTable:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self._columns)
         writer.writerows([row[name] for name in self._columns] for row in self.rows)
-        with target(self._path, replaces=True, option=OPTION) as file:
+        with target(self._path, replaces=True, option=self._option) as file:
             file.write(text.getvalue().encode())
 
     @contextlib.contextmanager
@@ -93,9 +105,11 @@ class SecretsTable:
             raise self._refused(f"is not a CSV file in UTF-8: {error}") from error
         if tuple(header) != self._columns:
             raise self._refused(f"is another file: the first line must be {','.join(self._columns)}")
-        if wrong := [row for row in rows if parse_uuid4(row["Token"].lower()) is None]:
-            raise self._refused(f"has no token in the line of {wrong[0][self._columns[0]]!r}: it was changed by hand")
+        if wrong := [row for row in rows if not _FORMS[self.secret](row[self.secret])]:
+            raise self._refused(
+                f"has no {self.secret.lower()} in the line of {wrong[0][self._columns[0]]!r}: it was changed by hand"
+            )
         return rows
 
     def _refused(self, problem: str) -> FieldsError:
-        return FieldsError({OPTION: [f"{self._path!r} {problem}"]})
+        return FieldsError({self._option: [f"{self._path!r} {problem}"]})

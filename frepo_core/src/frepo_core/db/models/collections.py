@@ -118,7 +118,7 @@ class Collection(Base):
     held_since: Mapped[datetime | None] = mapped_column(index=True)
     held_by: Mapped[str | None] = mapped_column(exact(128))
     hold_reason: Mapped[str | None] = mapped_column(Text)
-    fleet_key: Mapped[str | None] = mapped_column(exact(128))
+    fleet_key: Mapped[str | None] = mapped_column(exact(128), index=True)
 
 
 class CollectionSender(Base):

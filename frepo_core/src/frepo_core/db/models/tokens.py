@@ -44,7 +44,7 @@ class Token(Base):
     first_key: Mapped[str | None] = mapped_column(exact(64))
     chain_key: Mapped[str | None] = mapped_column(exact(64), index=True)
     replaces_key: Mapped[str | None] = mapped_column(exact(64))
-    fleet_key: Mapped[str | None] = mapped_column(exact(128))
+    fleet_key: Mapped[str | None] = mapped_column(exact(128), index=True)
 
 
 class EnrolmentCode(Base):
@@ -52,6 +52,7 @@ class EnrolmentCode(Base):
 
     `name` and `token_expires_at` are those of the token that is made with it; null never ends. `token_key` and
     `token_fingerprint` are that token's, null until the code is used. The token may have been revoked since.
+    `fleet_key` is the key of the token in the file of `frepo apply`.
     """
 
     __tablename__ = "enrolment_code"
@@ -67,6 +68,7 @@ class EnrolmentCode(Base):
     used_at: Mapped[datetime | None]
     token_key: Mapped[str | None] = mapped_column(exact(64))
     token_fingerprint: Mapped[str | None] = mapped_column(String(16))
+    fleet_key: Mapped[str | None] = mapped_column(exact(128), index=True)
 
 
 class EnrolmentCollection(Base):

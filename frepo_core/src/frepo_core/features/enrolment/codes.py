@@ -6,20 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection, CollectionToken, EnrolmentCode, EnrolmentCollection
+from frepo_core.db.models import Collection, CollectionToken, EnrolmentCode, EnrolmentCollection, Event
 from frepo_core.domain.enrolment import CODE_LIFETIME, code_state, new_code
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
+from frepo_core.domain.identity import By, Identity, derived_uuid4, describe_actor, parse_uuid4
 from frepo_core.domain.permissions import allows
 from frepo_core.domain.signatures import enrolment_key
 from frepo_core.domain.token_expiry import problem_with_past
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 from frepo_core.services.access.open_codes import code_events, collections_of
 from frepo_core.services.access.token_records import ListedCollection
+from frepo_core.services.base.batches import batches
+from frepo_core.services.base.fleet_keys import claim_fleet_key
 from frepo_core.services.base.keyset import Page, PageRequest, cut, paged
 from frepo_core.services.events.actors import actor_of
 from frepo_core.services.events.recording import record
@@ -29,16 +31,22 @@ log = logging.getLogger(__name__)
 
 # For one collection.
 MOST_OPEN = 200
+BATCH = 100
 _SORTS = {"created_at": (EnrolmentCode.created_at, EnrolmentCode.id), "name": (EnrolmentCode.name, EnrolmentCode.id)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewCode:
-    """The requested values of a code: the name of the token, when that ends (None: never), and its collections."""
+    """The requested values of a code: the name of the token, when that ends (None: never), and its collections.
+
+    `code` is the code itself, None for a random one; `fleet_key` the key of the token in a fleet file.
+    """
 
     name: str
     collections: Sequence[str]
     token_expires_at: datetime | None = None
+    code: str | None = None
+    fleet_key: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +96,16 @@ class EnrolmentCodes:
         now = utc_now()
         if problem := problem_with_past(new.token_expires_at, now=now):
             raise FieldsError({"token_expires_at": [problem]})
-        code = new_code()
+        code = new.code or new_code()
+        key = enrolment_key(self._phrase, code)
 
         def work(session: Session) -> IssuedCode:
+            if new.fleet_key:
+                claim_fleet_key(session, EnrolmentCode, new.fleet_key)
             row = EnrolmentCode(
-                id=new_uuid4(),
-                key=enrolment_key(self._phrase, code),
+                id=id_of(key),
+                key=key,
+                fleet_key=new.fleet_key,
                 name=new.name,
                 token_expires_at=new.token_expires_at,
                 created_at=now,
@@ -113,6 +125,33 @@ class EnrolmentCodes:
         issued = self._database.write(work)
         log.info("enrolment %s for %r was made by %s", issued.record.id, new.name, describe_actor(by))
         return issued
+
+    def list_collections(self, code_id: str, collections: Sequence[str]) -> None:
+        """Let an open code be for these collections, in place of those that it was for. Raises as `create`."""
+
+        def work(session: Session) -> None:
+            row = _find(session, code_id, None, lock=True)
+            before, after = set(collections_of(session, row.id)), set(_check_collections(session, collections, None))
+            _require_room(session, sorted(after - before), utc_now())
+            more, gone = sorted(after - before), sorted(before - after)
+            listed = EnrolmentCollection.code_id == row.id
+            session.execute(delete(EnrolmentCollection).where(listed, EnrolmentCollection.collection_id.in_(gone)))
+            session.add_all([EnrolmentCollection(code_id=row.id, collection_id=one) for one in more])
+            for kind, ids in ((EventKind.ENROLMENT_CREATED, more), (EventKind.ENROLMENT_REVOKED, gone)):
+                record(session, *code_events(kind, row, ids, by=None))
+
+        self._database.write(work)
+
+    def were_made(self, codes: Sequence[str], collections: Sequence[str]) -> set[str]:
+        """Return those of the codes that there are, or that were made for these collections, as events know."""
+        ids = {id_of(enrolment_key(self._phrase, code)): code for code in codes}
+        with self._database.reading() as session:
+            known = set(session.scalars(select(EnrolmentCode.id).where(EnrolmentCode.id.in_(ids))))
+            made = select(Event.data).where(Event.kind == EventKind.ENROLMENT_CREATED.value)
+            for batch in batches(collections, BATCH):
+                rows = session.scalars(made.where(Event.collection_id.in_(batch)))
+                known |= {str(data.get("enrolment")) for data in rows}
+        return {code for name, code in ids.items() if name in known}
 
     def page(self, page: PageRequest, *, by: By) -> Page[CodeRecord]:
         """Return a page of the codes, ordered by `created_at` or `name`."""
@@ -150,6 +189,11 @@ class EnrolmentCodes:
         revoked = self._database.write(work, may_use_reserve=True)
         log.info("enrolment %s for %r was revoked by %s", revoked.id, revoked.name, describe_actor(by))
         return revoked
+
+
+def id_of(key: str) -> str:
+    """Return the id of the code with this HMAC, from which nobody can tell the code."""
+    return derived_uuid4(key, "enrolment")
 
 
 def _check_collections(session: Session, names: Sequence[str], by: By) -> list[str]:

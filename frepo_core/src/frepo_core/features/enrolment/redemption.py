@@ -20,6 +20,7 @@ from frepo_core.services.access.password_attempts import PasswordAttempts
 from frepo_core.services.access.token_inventory import TokenInventory
 from frepo_core.services.access.token_records import ListedCollection
 from frepo_core.services.access.token_rows import NewToken, insert_token, new_row
+from frepo_core.services.base.fleet_keys import claim_fleet_key
 from frepo_core.services.events.facts import collection_event
 from frepo_core.services.events.recording import record
 from frepo_core.settings import Settings
@@ -96,7 +97,11 @@ class EnrolmentRedemption:
         collections = collections_of(session, row.id)
         if not collections:
             raise EnrolmentCodeError(_NO_COLLECTION)
-        new = new_row(NewToken(roles=UPLOADER_ROLES, name=row.name), key, row.token_expires_at, now, by)
+        if row.fleet_key:
+            claim_fleet_key(session, Token, row.fleet_key)
+        new = new_row(
+            NewToken(roles=UPLOADER_ROLES, name=row.name, fleet_key=row.fleet_key), key, row.token_expires_at, now, by
+        )
         new.created_by = row.created_by  # who has made the code answers for the token
         if session.get(Token, key):
             raise FieldsError({"token": ["id_already_exists_please_select_other_one"]})

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,19 @@ from frepo_core.cli.tables import ListCommand, Rows
 from frepo_core.cli.transfers.secrets_table import SecretsTable
 from frepo_core.cli.transfers.streams import STDIO, target
 from frepo_core.domain.durations import format_iso_duration
+from frepo_core.domain.enrolment import new_code
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.errors import FieldsError
 
+from ..enrolment.feature import EnrolmentServices
 from .feature import FleetServices
 
 if TYPE_CHECKING:
-    from .planning import Plan
+    from .plan import CodeStep, Plan, TokenStep
 
 COLUMNS = ("Kind", "Key", "What", "Before", "After")
 FILE_COLUMNS = ("Key", "Name", "Token")
+CODE_COLUMNS = ("Key", "Name", "Code")
 DRIFT = 2
 
 
@@ -29,7 +32,8 @@ class Apply(ListCommand):
 
     Each thing has a key in the file, which is kept with it. It is deleted only if the file says `state: absent`; but
     the list of who may use a collection is what the file says. What would be refused ends the run before its first
-    change. New tokens are written to the file of --secrets before they are made. With --export, write the file from
+    change. New tokens are written to the file of --secrets, and one-time codes to that of --codes, before they are
+    made. With --export, write the file from
     what is there.
     """
 
@@ -44,6 +48,7 @@ class Apply(ListCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", help="the file, in YAML; with --export, -: write to stdout")
         parser.add_argument("--secrets", metavar="SECRETS", help="the CSV file for the secrets of new tokens")
+        parser.add_argument("--codes", metavar="CODES", help="the CSV file for new one-time codes, of `enrol: true`")
         parser.add_argument("--yes", action="store_true", help="do not ask after the table")
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--dry-run", action="store_true", help="show what differs, change nothing")
@@ -77,26 +82,30 @@ class Apply(ListCommand):
 
         services = self.services()
         plan = services.feature(FleetServices).planning.plan(read_file(arguments.file, services))
-        is_done = not (arguments.dry_run or arguments.check)
-        if plan.new_tokens and is_done and not arguments.secrets:
-            names = ", ".join(one.key for one in plan.new_tokens[:10])
-            raise FieldsError({"--secrets": [f"is missing: the file for the secrets of the new tokens {names}"]})
-        self._table = SecretsTable(arguments.secrets, FILE_COLUMNS) if arguments.secrets and is_done else None
+        self._table = self._codes = None
+        if arguments.dry_run or arguments.check:
+            return plan
+        _require(arguments.secrets, "--secrets", "secrets of the new tokens", plan.new_tokens)
+        _require(arguments.codes, "--codes", "new one-time codes of", plan.new_codes)
+        if arguments.secrets:
+            self._table = SecretsTable(arguments.secrets, FILE_COLUMNS)
+        if arguments.codes:
+            self._codes = SecretsTable(arguments.codes, CODE_COLUMNS, option="--codes")
         return plan
 
     def _execute(self, plan: "Plan") -> None:
         services, secrets = self.services(), dict[str, str]()
         if self._table is not None:
-            existing = services.fleet_rotation.existing(
-                [key for row in self._table.rows if (key := services.tokens.key(row["Token"]))]
-            )
-            left = [row for row in self._table.rows if services.tokens.key(row["Token"]) not in existing]
-            secrets = {row["Key"]: row["Token"] for row in left}
-            fresh = [one for one in plan.new_tokens if one.key not in secrets]
-            rows = [{"Key": one.key, "Name": one.wanted.name or one.key, "Token": new_uuid4()} for one in fresh]
-            self._table.write(rows)
-            secrets |= {row["Key"]: row["Token"] for row in rows}
-        total, number = len(plan.tokens) + len(plan.collections), 0
+            ids = {row["Token"]: services.tokens.key(row["Token"]) for row in self._table.rows}
+            existing = services.fleet_rotation.existing([key for key in ids.values() if key])
+            used = {token for token, key in ids.items() if key in existing}
+            secrets |= _choose(self._table, plan.new_tokens, used, new_uuid4)
+        if self._codes is not None:
+            codes = services.feature(EnrolmentServices).codes
+            places = sorted({one for step in plan.new_codes for one in step.collections})
+            used = codes.were_made([row["Code"] for row in self._codes.rows], places)
+            secrets |= _choose(self._codes, plan.new_codes, used, new_code)
+        total, number = len(plan.tokens) + len(plan.collections) + len(plan.codes), 0
         with ProgressLine("apply") as progress:
 
             def done() -> None:
@@ -123,6 +132,23 @@ class Apply(ListCommand):
             raise FieldsError({"FILE": [f"{path!r} exists: name another file"]})
         with target(path, replaces=False, option="FILE") as file:
             file.write(text.encode())
+
+
+def _require(path: str | None, option: str, what: str, new: "Sequence[CodeStep | TokenStep]") -> None:
+    if new and not path:
+        names = ", ".join(one.key for one in new[:10])
+        raise FieldsError({option: [f"is missing: the file for the {what} {names}"]})
+
+
+def _choose(
+    table: SecretsTable, new: "Sequence[CodeStep | TokenStep]", used: Collection[str], choose: Callable[[], str]
+) -> dict[str, str]:
+    """Return the secret of each new thing, by its key: that of the file if it was not used, or one that is added."""
+    left = {row["Key"]: row[table.secret] for row in table.rows if row[table.secret] not in used}
+    fresh = [one for one in new if one.key not in left]
+    rows = [{"Key": one.key, "Name": one.wanted.name or one.key, table.secret: choose()} for one in fresh]
+    table.write(rows)
+    return left | {row["Key"]: row[table.secret] for row in rows}
 
 
 def _cell(value: Any) -> Any:

@@ -9,11 +9,22 @@ from functools import cached_property
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.db.models import Collection, CollectionToken, EnrolmentCode, EnrolmentCollection, Token
 from frepo_core.domain.enrolment import collection_of_host
 from frepo_core.services.base.records import CollectionRecord
 
+from ..restore_tests.choices import Choice
 from .fleet_file import FleetCollection, FleetToken
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenCode:
+    """A one-time code that was not used yet: its id, the name of the token, its end, and its collections."""
+
+    id: str
+    name: str
+    token_expires_at: datetime | None
+    collections: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +32,15 @@ class CurrentFleet:
     """All collections by their ids, the valid tokens by the order of their creation, and who may use what.
 
     `listed` are the keys of tokens by the ids of collections. `origin` is what ids of collections are derived from.
+    `codes` are the open one-time codes with a key, by that, and `choices` are how collections are restore-tested.
     """
 
     origin: str
     collections: Mapping[str, CollectionRecord]
     tokens: Sequence[Token]
     listed: Mapping[str, set[str]]
+    codes: Mapping[str, OpenCode]
+    choices: Mapping[str, Choice]
 
     @cached_property
     def _by_key(self) -> Mapping[str, CollectionRecord]:
@@ -60,6 +74,11 @@ class CurrentFleet:
         """Return the id that a new collection of this key gets."""
         return wanted.id.lower() if wanted.id else collection_of_host(self.origin, key)
 
+    def place_of(self, key: str, wanted: FleetCollection) -> str:
+        """Return the id that the collection of a key has, or gets."""
+        found = self.find_collection(key, wanted)
+        return found.id if found else self.id_of(key, wanted)
+
     def find_tokens(self, key: str, wanted: FleetToken) -> Sequence[Token]:
         """Return the tokens of a key, the newest last; or the one without a key that the file names."""
         named = self._by_fingerprint.get(wanted.fingerprint)
@@ -79,7 +98,7 @@ def client_of(token: Token) -> str:
     return token.first_key or token.key
 
 
-def read_current(session: Session, origin: str, now: datetime) -> CurrentFleet:
+def read_current(session: Session, origin: str, now: datetime, choices: Mapping[str, Choice]) -> CurrentFleet:
     """Read the fleet. Expired tokens are left out."""
     listed: dict[str, set[str]] = defaultdict(set)
     for collection_id, token_key in session.execute(select(CollectionToken.collection_id, CollectionToken.token_key)):
@@ -92,4 +111,20 @@ def read_current(session: Session, origin: str, now: datetime) -> CurrentFleet:
         collections={row.id: CollectionRecord.of(row) for row in collections},
         tokens=[one for one in tokens if one.expires_at is None or one.expires_at > now],
         listed=listed,
+        codes=_read_codes(session, now),
+        choices=choices,
     )
+
+
+def _read_codes(session: Session, now: datetime) -> Mapping[str, OpenCode]:
+    is_open = (EnrolmentCode.used_at.is_(None), EnrolmentCode.expires_at > now, EnrolmentCode.fleet_key.is_not(None))
+    joined = select(EnrolmentCode, EnrolmentCollection.collection_id).outerjoin(EnrolmentCollection).where(*is_open)
+    rows: dict[str, tuple[EnrolmentCode, set[str]]] = {}
+    for code, collection_id in session.execute(joined):
+        rows.setdefault(code.fleet_key or "", (code, set()))[1].update([collection_id] if collection_id else [])
+    return {
+        key: OpenCode(
+            id=code.id, name=code.name, token_expires_at=code.token_expires_at, collections=frozenset(collections)
+        )
+        for key, (code, collections) in rows.items()
+    }

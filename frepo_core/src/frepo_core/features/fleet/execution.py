@@ -11,7 +11,10 @@ from frepo_core.services.events.actors import console_identity
 from frepo_core.web.v1.collections.models import collection_change
 from frepo_core.web.v1.tokens.models import TokenDraft, columns
 
-from .planning import CollectionStep, Plan, TokenStep
+from ..enrolment.codes import NewCode
+from ..enrolment.feature import EnrolmentServices
+from ..restore_tests.feature import RestoreTestServices
+from .plan import CodeStep, CollectionStep, Plan, TokenStep
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
@@ -24,10 +27,10 @@ class Execution:
         self._core = core
 
     def run(self, plan: Plan, secrets: Mapping[str, str], *, done: Callable[[], None] = lambda: None) -> None:
-        """Do all steps: tokens, then collections, then what is absent. `done` is called after each.
+        """Do all steps: tokens, then collections, codes, and what is absent. `done` is called after each.
 
-        `secrets` has an id for each new token, by its key; a file has them already. Raises what a service refuses,
-        because the fleet has changed since the plan was made.
+        `secrets` has an id for each new token and a code for each new one-time code, by its key; a file has them
+        already. Raises what a service refuses, because the fleet has changed since the plan was made.
         """
         keys = dict(plan.token_keys)
         for token in [one for one in plan.tokens if not one.is_deleted]:
@@ -37,6 +40,9 @@ class Execution:
         for collection in [one for one in plan.collections if not one.is_deleted]:
             self._make_collection(collection, keys)
             done()
+        for code in plan.codes:
+            self._make_code(code, secrets)
+            done()
         for collection in [one for one in plan.collections if one.is_deleted]:
             self._core.collections.delete(collection.id, by=console_identity(), with_versions=True)
             done()
@@ -45,13 +51,26 @@ class Execution:
             done()
 
     def _make_token(self, step: TokenStep, secrets: Mapping[str, str]) -> Mapping[str, str]:
-        sent = step.wanted.model_dump(exclude={"fingerprint", "state"}, exclude_unset=True)
+        sent = step.wanted.model_dump(exclude={"fingerprint", "state", "enrol"}, exclude_unset=True)
         new = TokenDraft.model_validate(sent).new_token()
         expires = new.expires if "expires_at" in sent else "never"
         name = new.name if "name" in sent else step.key
         new = replace(new, id=secrets[step.key], expires=expires, name=name, fleet_key=step.key)
         self._core.tokens.generate(new)
         return {step.key: self._core.tokens.key(secrets[step.key]) or ""}
+
+    def _make_code(self, step: CodeStep, secrets: Mapping[str, str]) -> None:
+        codes = self._core.feature(EnrolmentServices).codes
+        if step.open is not None and not step.collections:
+            codes.revoke(step.open)
+        elif step.open is not None:
+            codes.list_collections(step.open, step.collections)
+        else:
+            name, code = step.wanted.changes().get("name") or step.key, secrets[step.key]
+            end = step.wanted.changes().get("expires_at")
+            codes.create(
+                NewCode(name=name, collections=step.collections, token_expires_at=end, code=code, fleet_key=step.key)
+            )
 
     def _edit_token(self, step: TokenStep) -> None:
         if step.rows and step.values:
@@ -75,6 +94,9 @@ class Execution:
             core.token_lists.disallow(step.id, key)
         for one in step.grants:
             core.token_lists.allow(step.id, keys[one])
+        if step.choice:
+            collection = core.collections.get(step.id)
+            core.feature(RestoreTestServices).choices.set(collection, step.choice, by=None)
         if step.hold:
             core.holds.set(step.id, step.hold, by=None)
         elif step.hold is not None:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from frepo_core.services.composition.features import Feature
 
+from ..restore_tests.feature import RestoreTestServices
+
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
 
@@ -24,7 +26,8 @@ class FleetServices:
         from .planning import Planning
 
         core = self._core
-        return Planning(core.database, core.settings, core.plugins, core.collections)
+        choices = core.feature(RestoreTestServices).choices
+        return Planning(core.database, core.settings, core.plugins, core.collections, choices)
 
     @cached_property
     def execution(self) -> "Execution":

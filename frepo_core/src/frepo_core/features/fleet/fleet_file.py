@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from frepo_core.domain.enrolment import UPLOADER_ROLES
 from frepo_core.errors import FieldsError
 from frepo_core.services.backups.holds.holds import LONGEST_REASON
 from frepo_core.web.conventions.merge_patch import unset
@@ -16,6 +17,8 @@ from frepo_core.web.schemas.models import Form
 from frepo_core.web.schemas.token_fields import KnownRole
 from frepo_core.web.v1.collections.models import CollectionPatch
 from frepo_core.web.v1.tokens.models import TokenPatch
+
+from ..restore_tests.endpoints import RestoreTestValues
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
@@ -42,24 +45,37 @@ class FleetCollection(CollectionPatch):
     """A collection, with the fields of `/api/v1`. What is missing stays as it is, or takes its default.
 
     `id` is that of a collection that exists and has no key yet, or the one that a new collection gets. `tokens` are the
-    keys of all tokens that may use it: others are taken off its list. `hold`: null ends it.
+    keys of all tokens that may use it: others are taken off its list. `hold`: null ends it. `restore_tests`: null is
+    the engine of its labels, without assertions.
     """
 
     id: Annotated[str, Field(pattern=json_schemas.UUID4, examples=[json_schemas.A_COLLECTION])] = unset()
     tokens: list[Key] = unset()
     hold: FleetHold | None = unset()
+    restore_tests: RestoreTestValues | None = unset()
     state: State = "present"
 
 
 class FleetToken(TokenPatch):
     """A token, without its secret. Its roles cannot be changed: give the token another key for others.
 
-    `fingerprint` is that of a token that exists and has no key yet.
+    `fingerprint` is that of a token that exists and has no key yet. `enrol`: a one-time code is made in place of the
+    token, with which the host makes it, with the roles for uploads.
     """
 
     roles: list[KnownRole] = unset()
     fingerprint: Fingerprint = unset()
+    enrol: bool = False
     state: State = "present"
+
+    @model_validator(mode="after")
+    def _check_code(self) -> Self:
+        """Refuse what a one-time code cannot give."""
+        if self.enrol and self.changes().get("restrictions"):
+            raise ValueError("a token of a one-time code has no restrictions: leave them out, or `enrol`")
+        if self.enrol and "roles" in self.model_fields_set and {*self.roles} != {*UPLOADER_ROLES}:
+            raise ValueError(f"a token of a one-time code has these roles: {', '.join(sorted(UPLOADER_ROLES))}")
+        return self
 
 
 class FleetFile(Form):
@@ -76,6 +92,9 @@ class FleetFile(Form):
         for key, collection in self.collections.items():
             if missing := sorted({*(collection.tokens or ())} - there):
                 raise ValueError(f"The collection {key} lists {missing[0]!r}, which is no token of this file")
+        listed = {key for one in self.collections.values() for key in one.tokens or ()}
+        if lonely := sorted({key for key in there if self.tokens[key].enrol} - listed):
+            raise ValueError(f"No collection of this file lists {lonely[0]!r}: a one-time code needs one")
         return self
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from frepo_core.db.models import Token
 from frepo_core.services.base.records import CollectionRecord
 
+from ..restore_tests.choices import Choice
+
 # Inner objects of which the file may have a part.
 _INNER = ("limits", "guards", "restrictions")
 
@@ -43,6 +45,15 @@ def collection_values(record: CollectionRecord) -> dict[str, Any]:
         "compact_group": record.compact_group,
         "trash_keep": record.trash_keep,
     }
+
+
+def choice_values(choice: Choice) -> dict[str, Any]:
+    """Return how a collection is restore-tested, as the file has it: without what is not asserted."""
+    filled = {
+        name: {field: value for field, value in vars(one).items() if value is not None}
+        for name, one in choice.assertions.items()
+    }
+    return {"engine": choice.engine, "assertions": filled}
 
 
 def token_values(row: Token) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How collections are restore-tested: the engine, and what a restored copy must have."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -63,6 +63,11 @@ class RestoreChoices:
             query = select(RestoreChoice).join(Collection, INCARNATION == RestoreChoice.incarnation)
             return _choice(session.scalar(query.where(Collection.id == collection_id)))
 
+    def all(self, session: Session) -> Mapping[str, Choice]:
+        """Return what collections have chosen, by their ids."""
+        query = select(Collection.id, RestoreChoice).join(Collection, INCARNATION == RestoreChoice.incarnation)
+        return {row[0]: _choice(row[1]) for row in session.execute(query)}
+
     def last_outcome(self, collection_id: str) -> LastOutcome | None:
         """Return what the last restore test of a collection has found; None without one."""
         query = select(VersionCheck.outcome, VersionCheck.message, VersionCheck.at, Version.number).join(Version)
@@ -82,12 +87,10 @@ class RestoreChoices:
         Raises `FieldsError`, and `AccessDeniedError` for assertions of a token that may not read the versions.
         """
         current = self.of(collection.id)
-        if choice.engine is not None:
-            self._names.check(choice.engine)
         changes = choice.assertions != current.assertions
         if by is not None and changes and not allows("version.list", by, listed=is_listed):
             raise AccessDeniedError(NEEDS_DOWNLOAD)
-        self._check_language(collection, choice)
+        self.check(choice, collection.labels)
 
         def work(session: Session) -> None:
             row = _row(session, find_collection(session, collection.id, lock=True))
@@ -98,12 +101,15 @@ class RestoreChoices:
         self._database.write(work)
         return choice
 
-    def _check_language(self, collection: CollectionRecord, choice: Choice) -> None:
+    def check(self, choice: Choice, labels: Sequence[str]) -> None:
+        """Raise `FieldsError` if a collection with these labels cannot choose this."""
+        if choice.engine is not None:
+            self._names.check(choice.engine)
         if not choice.assertions:
             return
         if len(choice.assertions) > MAX_ASSERTIONS:
             raise FieldsError({"assertions": [f"At most {MAX_ASSERTIONS} are possible"]}, FieldsError.FORM)
-        engine = self.engine_of(collection, choice)
+        engine = self._names.of(choice.engine, labels)
         if engine is None:
             raise FieldsError({"engine": ["Assertions need an engine: choose one"]}, FieldsError.FORM)
         if not self._names.language(engine):

@@ -98,6 +98,10 @@ class RestoreTestValues(Form):
     engine: str | None = Field(max_length=64, examples=["postgresql:15"])
     assertions: dict[Name, AssertionValues] = Field(default_factory=dict, max_length=MAX_ASSERTIONS)
 
+    def choice(self) -> Choice:
+        """Convert it for the service."""
+        return Choice(engine=self.engine, assertions={name: one.assertion() for name, one in self.assertions.items()})
+
 
 class RestoreTestPatch(Patch):
     """What to change: the engine, null for that of the labels, and assertions by name; null removes one."""
@@ -114,9 +118,8 @@ def show(request: FrepoRequest) -> Answer:
 
 def choose(request: FrepoRequest) -> Answer:
     """Replace the engine and the assertions. Assertions need the role to read the versions, too."""
-    body = request.body_as(RestoreTestValues)
+    choice = request.body_as(RestoreTestValues).choice()
     services = request.services.feature(RestoreTestServices)
-    choice = Choice(engine=body.engine, assertions={name: one.assertion() for name, one in body.assertions.items()})
     chosen = services.choices.set(request.collection, choice, by=request.sender, is_listed=_is_listed(request))
     return Answer(body=_reply(request, chosen))
 

@@ -19,6 +19,7 @@ from frepo_core.errors import FieldsError
 from frepo_core.settings import Settings
 
 from ..base.change_log import Changes, describe_changes, token_changes
+from ..base.fleet_keys import claim_fleet_key
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from .chains import delete_chain, lock_successors
@@ -82,6 +83,8 @@ class TokenChanges:
                 )
             if problem := problem_with_past(values.get("expires_at"), now=utc_now()):
                 raise FieldsError({"expires_at": [problem]})
+            if values.get("fleet_key"):
+                claim_fleet_key(session, Token, values["fleet_key"])
             changes = _edit(session, row, values, by)
             successors = lock_successors(session, row)
             for successor in successors:

@@ -22,6 +22,7 @@ from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, Field
 from frepo_core.settings import Settings
 
 from ..base.change_log import describe, token_values
+from ..base.fleet_keys import claim_fleet_key
 from ..events.recording import record
 from .chains import close_gaps, delete_chain
 from .former_tokens import find_expiry
@@ -119,8 +120,8 @@ class Tokens:
     def generate(self, new: NewToken, *, by: By = None) -> IssuedToken:
         """Make a token. `by` is None for `frepo`.
 
-        Raises `FieldsError` for an id that exists or is not a UUIDv4, for an invalid expiry, and for an
-        `expires_at` in the past. `expires`, the expression of the first API, may be in the past.
+        Raises `FieldsError` for an id that exists or is not a UUIDv4, for a key that another token has, for an invalid
+        expiry, and for an `expires_at` in the past. `expires`, the expression of the first API, may be in the past.
         """
         now = utc_now()
         problems: dict[str, list[str]] = {}
@@ -137,7 +138,13 @@ class Tokens:
         if token_id is None or problems:
             raise FieldsError(problems)
         key = token_key(self._phrase, token_id)
-        row = self._database.write(lambda session: insert_token(session, new_row(new, key, expires_at, now, by), by))
+
+        def work(session: Session) -> Token:
+            if new.fleet_key:
+                claim_fleet_key(session, Token, new.fleet_key)
+            return insert_token(session, new_row(new, key, expires_at, now, by), by)
+
+        row = self._database.write(work)
         log.info("token %s was made by %s: %s", row.fingerprint, describe_actor(by), describe(token_values(row)))
         return IssuedToken(id=token_id, fingerprint=row.fingerprint, expires_at=expires_at)
 

@@ -23,6 +23,7 @@ from ...access.passwords import Passwords
 from ...access.policies.policies import Policies
 from ...access.tokens import NO_ACCESS
 from ...base.change_log import Changes, collection_changes, collection_values, describe, describe_changes
+from ...base.fleet_keys import claim_fleet_key
 from ...base.records import CollectionRecord
 from ...content.copies import Copies
 from ...content.storages.storage_choice import StorageChoice
@@ -142,6 +143,8 @@ class Collections:
                 raise IdInUseError({"id": ["id_not_unique"]})
             if by is not None and session.get(Token, by.token) is None:
                 raise AccessDeniedError(NO_ACCESS)
+            if change.fleet_key:
+                claim_fleet_key(session, Collection, change.fleet_key)
             if not simulate:
                 row = copy_of(planned_row)
                 session.add(row)
@@ -185,6 +188,8 @@ class Collections:
             current = CollectionRecord.of(row)
             if precondition:
                 precondition(current)
+            if change.fleet_key and change.fleet_key != row.fleet_key:
+                claim_fleet_key(session, Collection, change.fleet_key)
             future = self._change_row(session, row, current, change)
             row.password_hash = row.password_hash if change.password is None else password_hash
             if not simulate:
