@@ -5,15 +5,20 @@ import gzip
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import delete, select, update
 
-from frepo_core.db.models import Event
+from frepo_core.db.models import Event, Lease, ParkedEvent
+from frepo_core.domain.roles import Role
 from frepo_core.features.evidence.feature import EvidenceServices
 from frepo_core.features.evidence.signing import ReportKey, signed_bytes
+from frepo_core.features.recovery.feature import RecoveryServices
+from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.base.lease import LEADER
 from frepo_core.services.events.numbering import number_events
+from support.fixtures.recovery import *  # noqa: F403
 from support.paths import ROOT
 
 
@@ -158,7 +163,7 @@ def test_pruned_events_are_a_break_with_an_anchor_of_its_own(happened, services,
 
     [segment] = report["chain"]["segments"]
 
-    assert ("missing", 3) == (segment["begins"], segment["after"])
+    assert ("pruned", 3) == (segment["begins"], segment["after"])
     assert 64 == len(segment["link"])
     assert 0 == verify(report)[0]
 
@@ -189,7 +194,7 @@ def test_the_journal_of_a_storage_shows_a_database_whose_events_were_changed(
     report = make()
 
     assert [False] == [one["fits"] for one in report["chain"]["anchors"]]
-    assert (1, True) == verify_told(verify, report, "a storage has kept another link")
+    assert (1, True) == verify_told(verify, report, "a storage has another link")
     hidden = report | {"chain": report["chain"] | {"anchors": []}}
     assert 0 == verify(services_signed(services, hidden))[0]  # who can sign can hide it from whoever has no copy
     assert 1 == verify(services_signed(services, hidden), tmp_path / "kept")[0]
@@ -200,7 +205,96 @@ def services_signed(services, report):
     return report | {"signature": key._private.sign(signed_bytes(report)).hex()}
 
 
-def test_a_restored_database_is_a_break_that_the_journal_shows(happened, services, make, verify, run, push, number):
+@pytest.mark.parametrize("position", [2, 3, 4])
+def test_an_event_that_was_deleted_between_others_is_wrong(happened, services, make, verify, position):
+    services.database.write(lambda session: session.execute(delete(Event).where(Event.position == position)))
+
+    assert (1, True) == verify_told(verify, make(), f"position {position + 1} does not follow")
+
+
+def test_events_that_were_deleted_before_the_report_begins_do_not_look_pruned(happened, services, reports, verify):
+    """An older event is there, so they were not old enough."""
+    with services.database.reading() as session:
+        times = dict(session.execute(select(Event.position, Event.at)).all())
+    services.database.write(lambda session: session.execute(delete(Event).where(Event.position.in_([3, 4]))))
+    report = json.loads(reports.restores(since=times[3], proof=True).model_dump_json())
+
+    assert (1, True) == verify_told(verify, report, "or that is missing")
+
+
+def test_what_the_job_prunes_is_right_also_if_times_are_not_in_order_and_an_event_is_parked(
+    happened, services, make, verify, run
+):
+    old = datetime.now(UTC) - timedelta(days=9000)
+    with services.database.reading() as session:
+        [parked, *_] = session.scalars(select(Event.id).order_by(Event.position))
+    services.database.write(
+        lambda session: session.execute(update(Event).where(Event.position.in_([1, 2, 4])).values(at=old))
+    )
+    kept = {"subscription": "mail", "event_id": parked, "kind": "x", "tries": 12, "error": "x", "parked_at": old}
+    services.database.write(lambda session: session.add(ParkedEvent(**kept)))
+    relink(services)
+
+    run("events")
+    report = make()
+
+    with services.database.reading() as session:
+        positions = session.scalars(select(Event.position).where(Event.position.is_not(None)))
+        assert [1, 3, 4] == sorted(positions)[:3]
+    assert (["pruned"], 0) == ([one["begins"] for one in report["chain"]["segments"]], verify(report)[0])
+
+
+def test_a_database_that_was_restored_from_a_backup_is_a_break_and_not_wrong(
+    begun, happened, services, back_up, push, number, verify, make_lease, storage, keys, tmp_path
+):
+    """The journal has events that the backup lacks: others can have a copy of it."""
+    journal = services.feature(RecoveryServices).journal
+    journal.write_changes()
+    before = kept(storage, keys()[-1], tmp_path)
+    restore = back_up()
+    push(happened, b"lost with the database")
+    number()
+    journal.write_changes()
+    lost = kept(storage, keys()[-1], tmp_path)
+
+    restored = restore()
+    relabel(restored, "restored")
+    restored.feature(RecoveryServices).journal.write_changes()
+    restored.feature(RecoveryServices).journal.write_catalogue()
+    with restored.database.reading() as session:
+        while number_events(restored.database, session.scalar(select(Lease.epoch).where(Lease.name == LEADER))):
+            pass
+
+    report = json.loads(restored.feature(EvidenceServices).reports.restores(proof=True).model_dump_json())
+    status, text = verify(report, before, lost)
+
+    assert (0, True) == (status, "restored" in text), text
+    [found] = report["chain"]["restored"]
+    assert ("local", 64) == (found["storage"], len(found["link"]))
+    change_links(restored)
+    changed = json.loads(restored.feature(EvidenceServices).reports.restores(proof=True).model_dump_json())
+    assert 1 == verify(changed, before)[0]  # what both have is compared as ever
+
+
+def kept(storage, key, folder):
+    """Return a copy of a file of the journal."""
+    path = folder / key.replace("/", "-")
+    with storage.open(key) as content:
+        path.write_bytes(content.read())
+    return path
+
+
+def relabel(services, name):
+    """Let something happen in a restored database that has not happened before."""
+    services.tokens.generate(NewToken(roles=[Role.UPLOAD_ALL], name=name))
+
+
+def relink(services):
+    """Make all links again: those of events whose times a test has set."""
+    change_links(services)
+
+
+def test_a_database_without_its_last_events_is_wrong(happened, services, make, verify, run, push, number):
     run("catalogue")
     services.database.write(lambda session: session.execute(delete(Event).where(Event.position > 3)))
 
@@ -228,7 +322,7 @@ def test_a_report_about_nights_has_a_signature_and_no_chain(happened, reports, v
     assert (0, True) == verify_told(verify, right, "right: the signature, and the chain over 0 positions")
     assert (1, True) == verify_told(verify, right | {"since": right["until"]}, "not signed with this key")
     without = json.loads(reports.restores().model_dump_json())
-    assert (1, True) == verify_told(verify, without, "the report has no chain")
+    assert (1, True) == verify_told(verify, without, "it has no chain")
 
 
 @pytest.mark.parametrize("change", ["actor", "link"])
@@ -237,7 +331,7 @@ def test_a_report_with_an_event_that_was_changed_in_the_database_is_wrong(happen
         lambda session: session.execute(update(Event).where(Event.position == 3).values({change: "nobody"}))
     )
 
-    assert (1, True) == verify_told(verify, make(), "at position 3 does not follow")
+    assert (1, True) == verify_told(verify, make(), "position 3 does not follow")
 
 
 def test_a_file_of_a_journal_that_says_nothing_of_the_report_is_not_right(happened, make, verify, tmp_path):

@@ -136,11 +136,12 @@ class Segment(Reply):
 
     `entries` are the events after it in their order: a whole event if the report rests on it, the digest of any other.
     `head` is the link of the last one. `begins` says why there is no link before: `start`, the chain begins here;
-    `since`, it is that of the last event before the report; `missing`, the events before were pruned or lost;
-    `changed`, the stored link does not follow from the one before.
+    `since`, it is that of the last event before the report; `pruned`, the events before are no longer kept;
+    `missing`, events before are gone, and older ones are there; `changed`, the stored link does not follow from the one
+    before.
     """
 
-    begins: Literal["start", "since", "missing", "changed"]
+    begins: Literal["start", "since", "pruned", "missing", "changed"]
     after: int
     link: str
     entries: list[dict[str, Any] | str]
@@ -163,11 +164,26 @@ class Anchor(Reply):
     problem: str | None = None
 
 
+class Restored(Reply):
+    """A break: the database was restored from a backup, as the journal of a storage has seen.
+
+    `after` is the position of the last event that the journal and the backup have in common, with its link, null if it
+    was pruned. What the storage has kept of later events, until `at`, the database does not have.
+    """
+
+    begins: Literal["restored"]
+    storage: str
+    at: str
+    after: int
+    link: str | None
+
+
 class Chain(Reply):
     """The chain over the events of the report. `unlinked` counts those from before there was one."""
 
     segments: list[Segment]
     anchors: list[Anchor]
+    restored: list[Restored]
     unlinked: int
 
 

@@ -26,6 +26,7 @@ from .models import (
     Lock,
     NightReport,
     Proven,
+    Restored,
     RestoredCollection,
     RestoreReport,
     Segment,
@@ -80,9 +81,12 @@ class Reports:
         collections = [
             _restored(one, self._backends.current, newest.get(one.row.id), proofs.get(one.row.id)) for one in counted
         ]
-        anchors = read_anchors(self._database, self._backends) if proof else []
+        anchors, restored = read_anchors(self._database, self._backends) if proof else ([], [])
         chain = Chain(
-            segments=[Segment(**one) for one in segments], anchors=[Anchor(**one) for one in anchors], unlinked=unlinked
+            segments=[Segment(**one) for one in segments],
+            anchors=[Anchor(**one) for one in anchors],
+            restored=[Restored(**one) for one in restored],
+            unlinked=unlinked,
         )
         report = RestoreReport(
             **head,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select, update
 
 from frepo_core.db import Database
 from frepo_core.db.models import (
@@ -35,14 +35,19 @@ def prune_events(
     and the subscriptions that have not got the late ones yet.
 
     An event stays as long as it has no position, a subscription has not got it, or it is parked. The newest one always
-    stays: positions continue from it. `keep_going` is called before each batch.
+    stays: positions continue from it. So do those behind one that stays, so that no event is missing between others;
+    one that is parked stays alone, without its link in the chain. `keep_going` is called before each batch.
     """
     if not keep:
         return {"events": 0, "late": 0, "waiting_for": []}
     is_old = Event.at < now - keep
     with database.reading() as session:
         newest = session.scalar(select(func.max(Event.position))) or 0
-    deleted = _delete_in_batches(database, Event, is_old & (Event.position < newest) & _is_delivered(), keep_going)
+        stays = select(func.min(Event.position)).where(~(is_old & ~_is_awaited()))
+        first = min(newest, session.scalar(stays) or newest)
+    deleted = _delete_in_batches(database, Event, (Event.position < first) & _is_delivered(), keep_going)
+    parked = update(Event).where(Event.position < first, Event.link.is_not(None))
+    database.execute(parked.values(link=None).execution_options(synchronize_session=False))
     with database.reading() as session:
         is_late = is_old & ~_is_delivered()
         late, last = session.execute(select(func.count(), func.max(Event.position)).where(is_late)).one()
@@ -92,11 +97,15 @@ def prune_tags(database: Database, *, keep_going: Callable[[], None]) -> int:
     return _delete_in_batches(database, Tag, ~is_used, keep_going)
 
 
+def _is_awaited() -> ColumnElement[bool]:
+    """Return the condition that a subscription has not got an event yet."""
+    return select(Subscription.name).where(Subscription.position < Event.position).exists()
+
+
 def _is_delivered() -> ColumnElement[bool]:
     """Return the condition that each subscription has got an event, and that it is not parked for one."""
-    waits = select(Subscription.name).where(Subscription.position < Event.position).exists()
     is_parked = select(ParkedEvent.id).where(ParkedEvent.event_id == Event.id).exists()
-    return Event.position.is_not(None) & ~waits & ~is_parked
+    return Event.position.is_not(None) & ~_is_awaited() & ~is_parked
 
 
 def _delete_in_batches(

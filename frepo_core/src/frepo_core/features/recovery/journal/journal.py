@@ -19,11 +19,11 @@ from frepo_core.errors import FrepoError, StorageUnavailable
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.base.installation import ensure_id
 from frepo_core.services.content.storages.backends import Backends
-from frepo_core.services.content.storages.kept_blobs import note_adoption
+from frepo_core.services.content.storages.kept_blobs import find_adoption, note_adoption
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.services.content.storages.write_guard import Presence
 from frepo_core.services.upkeep.journal.comparison import find_next_part
-from frepo_core.services.upkeep.journal.cursors import Cursor, break_off, change_cursor, read_cursors
+from frepo_core.services.upkeep.journal.cursors import Cursor, break_off, change_cursor, note_restore, read_cursors
 from frepo_core.services.upkeep.journal.keys import CATALOGUE, JOURNAL, JournalKey
 
 from .changes import find_anchor, find_changes, find_last_position
@@ -140,6 +140,9 @@ class Journal:
         The database was restored from a backup, or a process was killed before it noted a part. What the storage has is
         kept for 30 days. Return the epoch of the new mark: what was lost has a lower one.
         """
+        with self._database.reading() as session:
+            cursor = read_cursors(session).get(storage)
+        note_restore(self._database, storage, cursor, dump(utc_now()).strip('"'))
         self._ownership.raise_epoch(storage)
         epoch = self._epoch(storage)
         note_adoption(self._database, storage, epoch)
@@ -229,9 +232,11 @@ class Journal:
         before = (whole.cursors or {}).get(storage)
         epoch = self._epoch(storage)
         continues = before is not None and not self._is_broken(storage, before)
-        number = before.number if before else 0
+        number, at = before.number if before else 0, dump(whole.at).strip('"')
         key = JournalKey(epoch=epoch, number=number, made_at=whole.at)
         digest = before.digest if before else ""
+        if before is not None and (find_adoption(self._database, storage) or 0) > before.epoch:
+            note_restore(self._database, storage, before, at)
         self._store(storage, key, file, whole, digest)
 
         def change(found: Cursor | None) -> Cursor:
@@ -241,7 +246,7 @@ class Journal:
                 position=whole.position,
                 epoch=epoch,
                 number=number,
-                at=dump(whole.at).strip('"'),
+                at=at,
                 catalogue=key.text,
                 digest=digest,
                 secrets=self._seals.id,

@@ -14,6 +14,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Installation
 
 _PREFIX = "journal:"
+_RESTORED = "restored:"
 BROKEN = -1
 
 
@@ -63,3 +64,20 @@ def change_cursor(database: Database, storage: str, change: Callable[[Cursor | N
 def break_off(database: Database, storage: str) -> None:
     """Let the journal of a storage go on after the next catalogue only."""
     change_cursor(database, storage, lambda found: replace(found, position=BROKEN) if found else _NEVER)
+
+
+def note_restore(database: Database, storage: str, cursor: Cursor | None, at: str) -> None:
+    """Remember that the database was restored, as the storage has parts that it does not know; `at` is the time now.
+
+    The cursor is that of the backup: up to its position, the storage and the database have the same events.
+    """
+    if cursor is not None and not cursor.is_broken:
+        name = f"{_RESTORED}{cursor.position}:{storage}"
+        database.write(lambda session: session.merge(Installation(name=name, value=at)), may_use_reserve=True)
+
+
+def read_restores(session: Session) -> list[tuple[str, int, str]]:
+    """Return the restores of the database: each storage, the last position that both have, and when it was found."""
+    query = select(Installation.name, Installation.value).where(Installation.name.like(f"{_RESTORED}%"))
+    found = [(name.removeprefix(_RESTORED).partition(":"), at) for name, at in session.execute(query)]
+    return sorted((storage, int(position), at) for (position, _, storage), at in found)
