@@ -12,6 +12,7 @@ from sqlalchemy import func, insert, select
 from frepo_core import assemble
 from frepo_core.db import migrations
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
+from frepo_core.domain.identity import derived_uuid4
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.objects import table_of
 from frepo_core.plugins import BlobStat, StorageBackend
@@ -80,7 +81,7 @@ def fill(services, collection):
         row = dict(session.execute(select(table_of(Collection)).where(Collection.id == collection)).one()._mapping)
 
     def work(session, place):
-        ids = [f"c{place:035d}", range(place * EACH, (place + 1) * EACH)]
+        ids = [derived_uuid4(str(place)), range(place * EACH, (place + 1) * EACH)]
         session.execute(insert(table_of(Collection)), [row | {"id": ids[0], "versions_count": EACH}])
         content = {"size": 1000, "mime": "text/plain", "created_at": AT, "checksum": "ab" * 16}
         session.execute(

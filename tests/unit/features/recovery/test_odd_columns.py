@@ -3,19 +3,24 @@
 from io import BytesIO
 
 import pytest
+from sqlalchemy import select
 
+from frepo_core.db.models import Collection, Content, File
 from frepo_core.domain.roles import Role
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.journal_files import JournalWriter
+from frepo_core.features.recovery.journal.json_rows import names_of
+from frepo_core.features.recovery.journal.objects import OBJECTS, table_of
 from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.restore_tests.assertions import Assertion
 from frepo_core.features.restore_tests.choices import Choice
 from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.backups.rows.counters import COUNTERS
 from frepo_core.services.backups.versions.version_edits import VersionChange
 
-ODD = ["a word", 5, 2**70, 1.5, True, [], [[]], {}, {"a": {"b": []}}]
+ODD = ["a word", "-1", "", -1, 5, 2**70, 1.5, True, [], [[]], ["a word"], {}, {"a": {"b": []}}]
 LISTS = (
     "collections",
     "files",
@@ -53,22 +58,12 @@ def day(services, sender, make_collection, push, upload, make_token):
     services.feature(RecoveryServices).journal.write_catalogue()
 
 
-def paths_of(values, path=()):
-    """Yield the paths of all columns, also of those within the rows that an object contains."""
-    for name, value in values.items():
-        yield (*path, name)
-        if isinstance(value, dict) and name in {"file", "blob"}:
-            yield from paths_of(value, (*path, name))
-
-
-def is_of_type(value, kept):
-    return type(value) is type(kept) and value not in ([[]], 2**70)
-
-
-def value_at(values, path):
-    for name in path:
-        values = values[name]
-    return values
+def paths_of(name, values):
+    """Return the paths of all columns of an object, also of those within the rows that it contains."""
+    tables = {kind.name: kind.table for kind in OBJECTS} | {"file": table_of(File), "blob": table_of(Content)}
+    own = dict.fromkeys([*values, *(names_of(tables[name]) if name in tables else ())])
+    within = [(part, one) for part in ("file", "blob") if part in values for one in names_of(tables[part])]
+    return [*((one,) for one in own if one not in {"file", "blob"}), *within]
 
 
 def put(values, path, value):
@@ -76,8 +71,40 @@ def put(values, path, value):
     return values | {name: put(values[name], rest, value) if rest else value}
 
 
+def make_odd(path, value, done, *, only=None):
+    """Write a catalogue in which the next columns of each kind have an odd value; return whether there was any."""
+    file, changed, found = JournalFile(path), BytesIO(), len(done)
+    head = {name: one for name, one in file.head.items() if name not in {"frepo", "format", "about"}}
+    writer = JournalWriter(changed, "catalogue", head)
+    for name, key, objects in file.objects():
+        paths = paths_of(name, objects[0]) if objects and only in {None, name} else ()
+        odd = next((one for one in paths if (name, one) not in done), None)
+        if odd:
+            done.add((name, odd))
+        writer.add(name, key, [put(one, odd, value) if odd else one for one in objects])
+    writer.finish()
+    path.chmod(0o600)
+    path.write_bytes(changed.getvalue())
+    return len(done) > found
+
+
+def show_all(new, make_test_app):
+    """Show every list, and each collection with its own."""
+    app = make_test_app(new.services)
+    admin = new.services.tokens.generate(NewToken(roles=frozenset({Role.ADMINISTRATOR}), expires="never")).id
+    app.authorization = ("Bearer", admin)
+    shown = list(LISTS)
+    while shown:
+        path = shown.pop()
+        answer = app.get(f"/api/v1/{path}", expect_errors=True)
+        assert answer.status_int == 200, (path, answer.text, new.report.unusable)
+        if path == "collections":
+            for one in answer.json["items"]:
+                shown += [f"collections/{one['id']}{below}" for below in ("", "/versions", "/trash", "/restore-test")]
+
+
 def test_a_value_of_a_plugin_has_any_type(services, recover):
-    values = dict(zip("abcdefghi", ODD, strict=True))
+    values = {f"key {place}": value for place, value in enumerate(ODD)}
     store = next(iter(services.contexts.values())).service.store
     for key, value in values.items():
         store.put(key, value)
@@ -91,35 +118,26 @@ def test_a_value_of_a_plugin_has_any_type(services, recover):
 
 
 @pytest.mark.parametrize("value", [ODD[0], *(pytest.param(one, marks=pytest.mark.costly) for one in ODD[1:])], ids=str)
-def test_each_column_with_a_value_of_the_wrong_type(day, storage, keys, recover, make_test_app, value):
+def test_each_column_with_an_odd_value(day, storage, keys, recover, make_test_app, value):
+    path, done = storage.path(max(keys())), set()
+    sound = path.read_bytes()
+    while make_odd(path, value, done):
+        show_all(recover(unverified=True), make_test_app)
+        path.write_bytes(sound)
+
+
+@pytest.mark.parametrize("value", [-1, 5])
+def test_counters_that_drifted_are_counted_again(day, services, storage, keys, recover, value):
+    def counters(services):
+        with services.database.reading() as session:
+            return {one.id: [getattr(one, name) for name in drifting] for one in session.scalars(select(Collection))}
+
+    drifting = [*COUNTERS, *(["last_number"] if value < 0 else [])]
     path = storage.path(max(keys()))
-    file, changed = JournalFile(path), BytesIO()
-    writer = JournalWriter(
-        changed, "catalogue", {k: v for k, v in file.head.items() if k not in {"frepo", "format", "about"}}
-    )
-    done = set()
-    for name, key, objects in file.objects():
-        # The next column of this kind that was not odd yet; when all were, the object stays as it is.
-        paths = (
-            [one for one in paths_of(objects[0]) if not is_of_type(value, value_at(objects[0], one))] if objects else []
-        )
-        odd = next(((name, one) for one in paths if (name, one) not in done), None)
-        done.add(odd)
-        writer.add(name, key, [put(one, odd[1], value) if odd else one for one in objects])
-    writer.finish()
-    path.chmod(0o600)
-    path.write_bytes(changed.getvalue())
+    done = {("collection", (one,)) for one in ("tokens", *names_of(table_of(Collection))) if one not in drifting}
+    make_odd(path, value, done, only="collection")
 
     new = recover(unverified=True)
 
-    app = make_test_app(new.services)
-    admin = new.services.tokens.generate(NewToken(roles=frozenset({Role.ADMINISTRATOR}), expires="never")).id
-    app.authorization = ("Bearer", admin)
-    shown = list(LISTS)
-    while shown:
-        path = shown.pop()
-        answer = app.get(f"/api/v1/{path}", expect_errors=True)
-        assert answer.status_int == 200, (path, answer.text, new.report.unusable)
-        if path == "collections":
-            for one in answer.json["items"]:
-                shown += [f"collections/{one['id']}{below}" for below in ("", "/versions", "/trash", "/restore-test")]
+    assert not new.report.unusable
+    assert counters(services) == counters(new.services)

@@ -25,6 +25,7 @@ from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
+from frepo_core.services.backups.rows.counters import COUNTERS
 from frepo_core.services.backups.rows.removal import TrashReason, incarnation_of
 from frepo_core.services.backups.trash.trash import Trash
 from frepo_core.services.base.batches import batches
@@ -42,7 +43,7 @@ from frepo_core.services.upkeep.reconcile.staging import Listing, Notes, list_st
 
 from .first_epoch import find_first_epoch
 from .journal.journal import Journal
-from .journal.json_rows import Values, names_of, to_row
+from .journal.json_rows import Values, to_row
 from .journal.objects import table_of
 from .journal.seals import JournalSeals
 from .lost_contents import find_lost
@@ -56,11 +57,6 @@ log = logging.getLogger(__name__)
 
 BATCH = 500
 KEPT_FOR = timedelta(days=30)
-_COUNTERS = tuple(
-    name
-    for name in names_of(table_of(Collection))
-    if name.endswith(("_count", "_size")) and not name.startswith(("max_", "min_"))
-)
 _TRASH = insert_of(TrashEntry)
 _Lost = tuple[Key, Values]
 
@@ -179,7 +175,7 @@ class Merge:
             if self._at is None:
                 known |= self._recorded(session, EventKind.COLLECTION_CREATED, ids)
             lost = [values for (one,), values in found if one not in known]
-            rows = [values | dict.fromkeys(_COUNTERS, 0) for values in lost]
+            rows = [values | dict.fromkeys(COUNTERS, 0) for values in lost]
             insert_new(session, table_of(Collection), [to_row(table_of(Collection), row) for row in rows])
             for values in lost:
                 tokens = [token["token_key"] for token in values.get("tokens", ())]

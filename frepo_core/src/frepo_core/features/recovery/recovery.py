@@ -33,6 +33,7 @@ from frepo_core.db.models import (
 from frepo_core.domain.enrolment import collection_of_host
 from frepo_core.domain.texts.counts import counted
 from frepo_core.services.access.token_phrase import PHRASE_CHECK
+from frepo_core.services.backups.rows.counters import count_again
 from frepo_core.services.base.batches import batches
 from frepo_core.services.base.installation import IDS_FROM, RECOVERY, find_origin
 from frepo_core.services.base.lease import LEADER
@@ -316,5 +317,6 @@ def _finish(session: Session, source: Source, *, with_tokens: bool) -> None:
         session.add(Installation(name=IDS_FROM, value=source.database))
     # Subscribers of a service that ran before on this database have got the recovered events from the old one.
     session.execute(update(Subscription).values(position=session.scalar(select(func.max(Event.position))) or 0))
+    count_again(session)
     mark_lacking(session)
     continue_sequences(session)

@@ -24,6 +24,7 @@ from frepo_core.domain.naming import printable, stored_name
 
 from .journal.json_rows import Values, to_row
 from .journal.objects import PLACES, ListPart, ObjectKind, table_of
+from .possible_values import possible_values
 from .staging import Key, MissingContent, RecoveryStaging
 
 _FILE, _TAG, _CONTENT = table_of(File), table_of(Tag), table_of(Content)
@@ -70,6 +71,7 @@ class RowLoader:
                 self.unusable.append(printable(f"{what:.100} ({problem:.200})"))
 
     def _load(self, kind: ObjectKind, objects: Sequence[_Object]) -> None:
+        objects = [(key, possible_values(kind, values)) for key, values in objects]
         named = [_named(kind, key, values) for key, values in objects if "blob" in values]
         doubted = [place for _, values in objects for place in _doubted(values)]
         self._database.write(lambda session: self._insert(session, kind, objects))

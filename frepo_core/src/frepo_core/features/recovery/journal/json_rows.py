@@ -34,9 +34,17 @@ def to_row(table: Table, values: Mapping[str, Any]) -> Values:
     """Return all columns of a row. One that an older version did not know gets its default.
 
     Raises `ValueError` if a column without a default is missing, or if a value is not of the column's type: SQLite
-    would store a text in a column of numbers, and nobody could list the row.
+    would store a text in a column of numbers, and nobody could list the row. No number of ours is below 0.
     """
     return {column.name: _from_json(column, values.get(column.name)) for column in table.columns}
+
+
+def check_values(source: FromClause, values: Mapping[str, Any]) -> None:
+    """Raise `ValueError` if a value is not of its column's type. Those that have no column are passed over."""
+    columns: Any = source.columns
+    for name, value in values.items():
+        if value is not None and name in columns:
+            _from_json(columns[name], value)
 
 
 def _time(value: Any) -> str:
@@ -61,7 +69,7 @@ def _is_of(column: Column[Any], wanted: type, value: Any) -> bool:
     if isinstance(column.type, JsonTexts):
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
     if wanted is int:
-        return isinstance(value, int) and -_MOST <= value < _MOST
+        return isinstance(value, int) and 0 <= value < _MOST
     return isinstance(value, _ACCEPTED.get(wanted, wanted))
 
 

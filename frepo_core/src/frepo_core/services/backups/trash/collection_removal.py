@@ -26,6 +26,7 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...events.actors import actor_of
 from ...events.facts import collection_event, version_event
 from ...events.recording import record
+from ..rows.counters import COUNTERS
 from ..rows.holds import require_no_hold
 from ..rows.locks import require_removable
 from ..rows.removal import TrashReason, incarnation_of, move_to_trash
@@ -109,17 +110,6 @@ def _keep(session: Session, row: Collection, by: By, now: datetime, ends_at: dat
     session.execute(insert(DeletedCollectionToken).from_select(columns, listed))
 
 
-# They follow from the versions, which are restored separately.
-_COUNTERS = (
-    "versions_count",
-    "stored_size",
-    "pinned_count",
-    "pinned_size",
-    "quarantined_count",
-    "quarantined_size",
-    "pending_count",
-    "pending_size",
-)
 # They are about uploads and restored versions from before the deletion.
 _FORGOTTEN = ("full_since", "restored_until")
 
@@ -136,7 +126,7 @@ def collection_from(copy: dict[str, Any]) -> Collection:
     """Make the row of an empty collection from a copy, which an earlier version of frepo may have made."""
     known = {column.key for column in Collection.__mapper__.column_attrs}
     values = {name: _parse(name, value) for name, value in copy.items() if name in known}
-    return Collection(**(values | dict.fromkeys(_COUNTERS, 0) | dict.fromkeys(_FORGOTTEN)))
+    return Collection(**(values | dict.fromkeys(COUNTERS, 0) | dict.fromkeys(_FORGOTTEN)))
 
 
 def _parse(name: str, value: Any) -> Any:
