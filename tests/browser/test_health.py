@@ -34,6 +34,24 @@ def job(page, name):
     return page.get_by_role("listitem").filter(has=page.get_by_text(name, exact=True))
 
 
+def test_a_check_has_a_name_in_words_and_names_no_command(signed_in):
+    def answer(route):
+        names = ("storage_archive", "trash_archive", "locks", "collection_problems", "acme_disk")
+        fine = [{"name": name, "good": True, "problems": []} for name in names]
+        bad = {"name": "blobs", "good": False, "problems": ["2 blobs are damaged, storage:verify lists them"]}
+        route.fulfill(json={"good": False, "checks": [bad, *fine], "checked_at": "2026-11-30T00:00:00Z"})
+
+    signed_in.page.route("**/api/v1/health", answer)
+    signed_in.go("#/health")
+    signed_in.page.get_by_text("5 other checks fine").click()
+
+    card = signed_in.page.get_by_role("listitem").filter(has_text="Stored contents")
+    expect(card).to_contain_text("2 contents are damaged, see below")
+    for name in ("Storage archive", "Trash in archive", "Locks", "Problems that plug-ins report", "Acme disk"):
+        expect(signed_in.page.get_by_text(name, exact=True)).to_be_visible()
+    signed_in.page.unroute("**/api/v1/health")
+
+
 @pytest.mark.costly
 def test_a_job_runs_on_request_and_its_damage_is_listed(health, damaged):
     expect(health.get_by_text(re.compile(r"^All \d+ jobs fine$"))).to_be_visible()

@@ -267,7 +267,7 @@ export const t = {
     inVersions: (number, shown) => `in ${shown} ${number === 1 ? "version" : "versions"}, and files`,
     deduplication: "Deduplication",
     compacted: "Deduplicated and compacted",
-    saves: (size) => `saves ${size}`,
+    saved: (share) => `saved: ${share} less than was sent`,
     uploads: "Uploads in 24 hours",
     refused: (number) => `${number} refused`,
     damaged: "Damaged",

@@ -38,8 +38,6 @@ export function size(bytes) {
 
 export const count = (value) => numberFormat({}).format(value);
 
-export const ratio = (value) => numberFormat({ maximumFractionDigits: 1 }).format(value);
-
 /** A part of 1 as per cent, with its sign if `isChange`. */
 export const percent = (part, { isChange = false } = {}) =>
   numberFormat({

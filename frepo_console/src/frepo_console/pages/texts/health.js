@@ -20,7 +20,21 @@ export const t = {
     collections: "Collections",
     copies: "Second copies",
     compact: "Compact storage",
+    locks: "Locks",
+    collection_problems: "Problems that plug-ins report",
   },
+  /** The name of a check; those of further storages end with the name of the storage. */
+  checkName: (name) => {
+    const [, kind, storage] = name.match(/^(storage|trash)_(.+)$/) ?? [];
+    if (kind) return kind === "storage" ? `Storage ${storage}` : `Trash in ${storage}`;
+    const words = name.replaceAll("_", " ");
+    return t.checkNames[name] ?? words[0].toUpperCase() + words.slice(1);
+  },
+  /** A sentence of a check about damage, which is listed on the same page. */
+  problem: (text) =>
+    text.replace(/^(\d+) blobs? (?:is|are) damaged, storage:verify lists them$/, (_, number) =>
+      Number(number) === 1 ? "1 content is damaged, see below" : `${number} contents are damaged, see below`,
+    ),
   targets: {
     title: "Notifications",
     none: "Nobody is told when a backup fails",

@@ -118,8 +118,8 @@ function Check({ check }) {
   return html`<li class=${state}>
     <${Icon} name=${state} label=${check.good ? common.states.ok : common.states[state]} isColoured />
     <div class="grow">
-      <b>${t.checkNames[check.name] ?? check.name}</b>
-      ${check.problems.map((text) => html`<div class="sm fg">${text}</div>`)}
+      <b>${t.checkName(check.name)}</b>
+      ${check.problems.map((text) => html`<div class="sm fg">${t.problem(text)}</div>`)}
     </div>
   </li>`;
 }

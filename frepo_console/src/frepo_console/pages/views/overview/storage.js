@@ -2,7 +2,7 @@
 
 import { html, useMemo, useState } from "../../lib/html.js";
 import { readAll, useReading, useReload } from "../../lib/data.js";
-import { count, date, duration, ratio, share, size } from "../../lib/format.js";
+import { count, date, duration, share, size } from "../../lib/format.js";
 import { link } from "../../lib/navigation.js";
 import { Curve } from "../../components/charts.js";
 import { ChartError } from "../../components/feedback.js";
@@ -156,8 +156,8 @@ export function Figures({ overview }) {
     [t.figures.sent, size(sent), t.figures.inVersions(overview.versions, count(overview.versions))],
     [
       overview.compact ? t.figures.compacted : t.figures.deduplication,
-      stored ? `${ratio(sent / stored)} ×` : "1 ×",
-      t.figures.saves(size(Math.max(0, sent - stored))),
+      size(Math.max(0, sent - stored)),
+      t.figures.saved(share(sent > stored ? 1 - stored / sent : 0)),
     ],
     [
       t.figures.uploads,
