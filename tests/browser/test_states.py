@@ -10,7 +10,7 @@ from frepo_core.domain.roles import Role
 from support.scale import IS_BIG, first_of
 from support.wire import eventually
 
-from .conftest import XSS
+from .conftest import XSS, open_collection
 
 TABS = ("versions", "runs", "settings", "access", "send", "events")
 # Of the texts in answers, those that a client or a plug-in writes.
@@ -315,3 +315,15 @@ def test_two_tabs_do_not_disturb_each_other(open_console, service, world, api):
 
     expect(first.page).to_have_url(re.compile(re.escape("#/collections?state=overdue") + "$"))
     expect(first.page.get_by_role("link", name="Tokens")).to_be_visible()
+
+
+def test_the_tab_that_is_shown_is_in_sight_on_a_phone(signed_in, world):
+    signed_in.page.set_viewport_size({"width": 390, "height": 844})
+    page = open_collection(signed_in, world, "shop.sql.gz", tab="send")
+
+    tab = page.get_by_role("navigation", name="Sections").locator("[aria-current]")
+    expect(tab).to_have_text("Send backups here")
+    box = tab.bounding_box()
+    assert (box["x"] >= 0, box["x"] + box["width"] <= 390) == (True, True)
+    assert page.evaluate("scrollY") == 0
+    page.set_viewport_size({"width": 1300, "height": 900})

@@ -116,6 +116,7 @@ function Shown({ collection, resource, tab, query, now }) {
         (one) =>
           html`<a
             href=${link(["collections", collection.id, one.name])}
+            ref=${one === current ? scrollTo : null}
             aria-current=${one === current ? "page" : undefined}
             >${one.slot?.title ?? t.collection.tabs[one.name]}</a
           >`,
@@ -130,6 +131,11 @@ function Shown({ collection, resource, tab, query, now }) {
       query=${query}
       now=${now}
     />`;
+}
+
+/** Shows a tab in a row that is wider than the page; the page itself is not scrolled. */
+function scrollTo(tab) {
+  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft;
 }
 
 /** Why a file would be refused: it is not sent for that. */
