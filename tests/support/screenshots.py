@@ -63,7 +63,7 @@ def _take_all(browser: Browser, service: Service, folder: Path) -> Iterator[Path
             page.wait_for_selector("main h1")
             page.wait_for_selector("main :is(.list, tbody, .tiles, .gal)")
             page.wait_for_load_state("networkidle")
-            page.wait_for_function("!document.querySelector('main .skel')")
+            page.wait_for_selector("main .skel", state="detached")  # no code as text, which the page's policy refuses
             page.wait_for_timeout(SETTLE)
             page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
             path = folder / f"{name}{suffix}.png"
