@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.backups.guards import SAFE_GUARDS
@@ -11,6 +10,7 @@ from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.naming import check_file_name
 from frepo_core.domain.sizes import parse_size
+from frepo_core.domain.structs import struct
 from frepo_core.error_explanations import explain
 from frepo_core.errors import FieldsError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Number:
     """An option, its parser, and what a new collection gets without the option."""
 

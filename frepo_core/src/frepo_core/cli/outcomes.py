@@ -2,14 +2,15 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from frepo_core.domain.structs import struct
 
 from .base import FrepoCommand
 from .tables import ListCommand, Record, Rows, ShowCommand
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Outcome:
     """What a command did: the text for people, and the same facts by name, in a record for each thing that was changed.
 

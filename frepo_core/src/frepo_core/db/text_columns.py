@@ -7,11 +7,11 @@ byte have a collation of their own (`types.exact`), which they keep: `a` and `A`
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import ConfigurationError
 
 CHARSET, COLLATION = "utf8mb4", "utf8mb4_general_ci"
@@ -28,7 +28,7 @@ _COLUMN = re.compile(r"^  (`(?:[^`]|``)+`) (\w+(?:\([^)]*\))?)(.*?),?$", re.MULT
 _WORDS = re.compile(r" (?:CHARACTER SET|COLLATE) \w+")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NarrowText:
     """What cannot store every text: the columns, as `table.column`, and the default of the database, None if it can."""
 

@@ -4,16 +4,16 @@ import hashlib
 import re
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from .roles import GRANTS, Role
+from .structs import struct
 
 _UUID4 = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Identity:
     """A valid token. `token` is the HMAC under which it is stored, never the id itself.
 
@@ -72,7 +72,7 @@ class Identity:
         return any(self.holds(role) for role in roles)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Actor:
     """Who acts without a token. `name` is `system:<job>`, `console:<user>`, or `anonymous` for a client without one."""
 

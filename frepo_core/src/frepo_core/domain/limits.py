@@ -1,7 +1,6 @@
 """The limits of a collection, and the rules that they have to follow."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from frepo_core.errors import (
     CollectionSizeBelowContentError,
@@ -15,12 +14,13 @@ from frepo_core.errors import (
 )
 
 from .sizes import format_size
+from .structs import struct
 
 # The names of the limits, as in `Limits`.
 COUNT, ONE, TOTAL = "versions", "version_size", "total_size"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Limits:
     """Limits on the number of versions, the bytes of one version and the bytes of all; 0 is no limit."""
 

@@ -1,11 +1,11 @@
 """Decides what a token may do: one table of rules for all actions. No other module checks roles."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from .identity import Identity
 from .mime_types import ROLE_TYPES, is_allowed_by_token
 from .roles import UPLOADS, Role
+from .structs import struct
 
 _ADMINISTRATIVE = frozenset(
     {
@@ -19,7 +19,7 @@ _ADMINISTRATIVE = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Rule:
     """The roles that an action requires. An administrator holds all of them.
 

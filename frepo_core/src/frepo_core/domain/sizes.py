@@ -1,9 +1,10 @@
 """Parses and formats sizes: bytes, powers of 1000 (`kB`) and of 1024 (`KiB`, IEC 80000-13)."""
 
 import re
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from fractions import Fraction
+
+from .structs import struct
 
 MAX_SIZE = 2**63 - 1
 
@@ -30,7 +31,7 @@ def parse_size(value: int | str) -> int:
     return value
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FreeSpace:
     """How much of a storage must be free: `percent` of it, or `size` bytes; the other one is 0."""
 

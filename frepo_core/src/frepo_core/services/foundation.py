@@ -1,9 +1,10 @@
 """What all services use: the settings, the plug-ins, the database and the storages."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from frepo_core.db import Database
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import PluginContext, Service
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
@@ -14,7 +15,7 @@ from .content.storages.write_guard import Presence
 from .events.masking import Mask
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Foundation:
     """What all services use.
 

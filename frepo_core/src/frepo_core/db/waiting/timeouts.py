@@ -3,10 +3,11 @@
 import math
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlalchemy import URL
+
+from frepo_core.domain.structs import struct
 
 _KEEPALIVES = 3
 Limit = Literal["lock", "statement", "idle"]
@@ -23,7 +24,7 @@ _MARIADB_ONLY = frozenset({"max_statement_time", "idle_transaction_timeout"})
 LIFTED = "lifted"  # key of the information about a connection in the pool
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Timeouts:
     """In seconds; 0: no limit.
 

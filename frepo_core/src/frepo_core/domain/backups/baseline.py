@@ -1,11 +1,12 @@
 """The baseline of a collection: what its last good versions were like. Guards compare each new version with it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from statistics import median_low
 from typing import Any, Self
 
+from ..structs import struct
 from .content_kinds import DATA, ENCRYPTED, LOG, ContentKind
 from .size_trend import NIGHTS, decline_of
 from .verdicts import Verdict
@@ -21,7 +22,7 @@ _COMPLETE = (Verdict.COMPLETE, Verdict.RESTORED)
 _WHOLE = (Verdict.RESTORED, Verdict.COMPLETE, Verdict.WHOLE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Candidate:
     """The new format that a collection's versions may have from now on, and when it was first seen (UTC)."""
 
@@ -29,7 +30,7 @@ class Candidate:
     since: datetime
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Awaited:
     """What a version whose checks have not ended seems to be, its size in bytes, and when it arrived (UTC)."""
 
@@ -38,7 +39,7 @@ class Awaited:
     at: datetime
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Baseline:
     """Facts about the last good versions of a collection. Sizes are in bytes, and lists have the newest one last.
 

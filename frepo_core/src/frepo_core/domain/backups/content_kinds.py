@@ -1,7 +1,6 @@
 """What the formats of a content, as checks name them, say about it: how it is packed, and which program wrote it."""
 
-from dataclasses import dataclass
-
+from ..structs import struct
 from .verdicts import Verdict
 
 ARCHIVE = "archive"
@@ -17,7 +16,7 @@ _UNKNOWN = frozenset({DATA, PLAIN_TEXT, LOG})
 _NO_BACKUPS = _MESSAGES | _UNKNOWN | {"empty"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ContentKind:
     """What a content is: its formats from the outside in, the database that it names, and its verdict.
 

@@ -1,7 +1,6 @@
 """A collection's guards: against empty or broken dumps, and against the early deletion of versions. Off by default."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -16,13 +15,14 @@ from frepo_core.errors import (
 )
 
 from ..sizes import readable_size
+from ..structs import struct
 from ..texts.counts import counted
 
 GuardAction = Literal["refuse", "mark", "quarantine"]
 _BY_SEVERITY = ("mark", "quarantine", "refuse")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Objection:
     """Why an incoming version is suspicious: what a guard or the upload check `check` found, and what follows.
 
@@ -39,7 +39,7 @@ class Objection:
         return self.error.text if self.check is None else f"check {self.check}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SizeBounds:
     """The smallest and the largest size of a version that is not suspicious, in bytes; `most` is None for any."""
 
@@ -47,7 +47,7 @@ class SizeBounds:
     most: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Guards:
     """The guards of one collection; 0 switches a guard off.
 

@@ -1,12 +1,13 @@
 """The hold of a collection: until a person ends it, nothing leaves the collection, and limits evict nothing."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from frepo_core.errors import CollectionFullError, CollectionHeldError
 
+from ..structs import struct
 
-@dataclass(frozen=True, kw_only=True)
+
+@struct
 class Hold:
     """A hold: since when (UTC), who has set it, as the actor of an event, and why."""
 

@@ -3,11 +3,12 @@
 import re
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Literal
 
 from ..error_lines import find_reason
+from ..structs import struct
 from .verdicts import shorten
 
 RunOutcome = Literal["ok", "failed", "skipped"]
@@ -23,7 +24,7 @@ _LINE_END = re.compile(r"\r\n?")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ClientCheck:
     """What the client found in a content before it encrypted it: the service cannot look into it.
 
@@ -35,7 +36,7 @@ class ClientCheck:
     message: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NewRun:
     """A run to record. `version` (a number) and `sha256` name what it has stored.
 
@@ -105,7 +106,7 @@ def may_condemn(*, is_newest: bool, arrived_at: datetime, now: datetime) -> bool
     return is_newest and arrived_at >= now - CONDEMNABLE
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class LastRun:
     """The run of a collection that was reported last, at a time (UTC, aware)."""
 

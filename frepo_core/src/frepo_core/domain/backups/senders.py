@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import combinations
 from typing import Any
+
+from ..structs import struct
 
 # What was not seen for so long is forgotten.
 KNOWN_FOR = timedelta(weeks=4)
@@ -20,7 +21,7 @@ _PRODUCT = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 _BROWSER = "Mozilla"  # how each browser begins
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Seen:
     """On which days something was seen first and last (UTC)."""
 

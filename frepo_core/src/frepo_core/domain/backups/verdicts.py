@@ -1,9 +1,10 @@
 """The verdict about a version: what is known about it, in one word, from what checks, guards and people have said."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from ..structs import struct
 
 MAX_REASON = 200
 # The name of the check that a restore test of the service records.
@@ -39,7 +40,7 @@ class Verdict(StrEnum):
 GOOD = (Verdict.RESTORED, Verdict.COMPLETE, Verdict.WHOLE, Verdict.UNCHECKED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CheckFact:
     """What one check said: its outcome, a sentence, what it looked at (`container` or `content`), and when."""
 
@@ -65,7 +66,7 @@ class CheckFact:
 _OF_OUTCOME = {"broken": Verdict.BROKEN, "suspicious": Verdict.SUSPICIOUS, "pending": Verdict.PENDING}
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Judgement:
     """A verdict, and why, in at most 200 characters; empty if there is nothing to say."""
 

@@ -3,10 +3,10 @@
 import functools
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from ..durations import format_iso_duration, parse_any_duration
+from ..structs import struct
 from .cron import FIELDS, check_cron, next_time, parse_zone, times_after
 
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(days=3660)
@@ -19,7 +19,7 @@ MAX_TEXT = 255  # characters
 _EXAMPLES = "write a duration such as P1D or 6h, or cron with a time zone such as `0 2 * * * Europe/Warsaw`"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Deadline:
     """When a backup is due, and when it is overdue because the grace has passed (UTC, aware)."""
 
@@ -27,7 +27,7 @@ class Deadline:
     overdue_at: datetime
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Expectation:
     """How often backups are expected. `text` is the normal form of `expected_every`.
 

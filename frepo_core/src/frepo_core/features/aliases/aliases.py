@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from unicodedata import normalize
 
 from sqlalchemy import select
@@ -13,6 +12,7 @@ from frepo_core.db.models import Alias, File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.domain.naming import check_file_name
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.base.keyset import Page, PageRequest
 from frepo_core.services.events.recording import NewEvent, record
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 _IN_FILE, _IN_DATABASE = "file", "database"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class AliasRecord:
     """An alias, and the stored name of its file. `is_read_only`: it is in the YAML file."""
 

@@ -1,13 +1,14 @@
 """What compact storage saves, as the last run of the job has counted it: reports read one row."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Content, Installation, StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.decodable import MOST_LEVELS
 from frepo_core.services.content.objects.states import CURRENT
@@ -20,7 +21,7 @@ _NAME = "compact.figures"
 PAGE = 500
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Figures:
     """How many contents are encoded, the bytes that saves, the longest chain, and how many contents wait."""
 

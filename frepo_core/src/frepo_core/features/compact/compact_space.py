@@ -1,7 +1,6 @@
 """Reports about compact storage: what it saves, in all and of a collection, and what waits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import ColumnElement, case, func, select
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, StoredObject, Version
 from frepo_core.domain.sizes import readable_size
+from frepo_core.domain.structs import struct
 from frepo_core.errors import CompactLateError, NotFoundError
 from frepo_core.services.base.batches import batches
 from frepo_core.services.content.storages.backends import Backends
@@ -25,7 +25,7 @@ PAGE = 500
 LONGEST_AS_BASE = timedelta(days=7)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CompactSpace:
     """What compact storage saves in the whole service, as its last run has counted it.
 
@@ -37,7 +37,7 @@ class CompactSpace:
     is_counted: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CollectionSpace:
     """The bytes of the versions of a collection, and those that are stored for them: equal contents once.
 

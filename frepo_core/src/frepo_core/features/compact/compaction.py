@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import select
@@ -11,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.base.rate_limit import RateLimit
@@ -46,7 +46,7 @@ SAMPLES = 20
 PAUSE = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Forecast:
     """How many contents a run would encode, their bytes, and about how many of these it would save."""
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import BinaryIO
@@ -15,6 +14,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.domain.structs import struct
 from frepo_core.errors import DamagedObjectError
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.content.chains.chain_reader import ChainReader
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 Allow = Callable[[Session, StoredObject, StoredObject | None], bool]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NewObject:
     """An object that is stored for a content and was read back: its key, encoding, size in bytes and SHA-256 (hex).
 

@@ -1,10 +1,10 @@
 """What a plan knows of a content: how it is stored and may be, who has it, how long it stays, and how good it is."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, IntEnum, StrEnum
 
 from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.domain.structs import struct
 
 from .likeness import Sketch, estimate_shared
 
@@ -58,7 +58,7 @@ _STANDINGS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Content:
     """A content of a collection, in the place of the newest of its versions that use it.
 
@@ -121,7 +121,7 @@ class Content:
         return not self.owners or bool(self.owners & other.owners)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Step:
     """One content that is to be stored in another way; `base_id` with a difference only.
 

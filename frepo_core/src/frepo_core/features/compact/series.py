@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, StoredObject, TrashEntry
+from frepo_core.domain.structs import struct
 from frepo_core.services.backups.rows.collection_rows import INCARNATION
 from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.states import CURRENT, ObjectState
@@ -18,7 +18,7 @@ from .uses import Users
 PAGE = 500
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Series:
     """Collections of which a content of one may be the base of a content of another.
 

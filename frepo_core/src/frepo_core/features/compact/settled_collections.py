@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.domain.structs import struct
 
 # What other collections and plain files do with the same contents is not seen before.
 LONGEST = timedelta(days=1)
@@ -19,7 +19,7 @@ Mark = tuple[Any, ...]
 Marks = Select[*tuple[Any, ...]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Settled:
     """What a collection was like when nothing was to be done, and until when that holds if nothing changes."""
 

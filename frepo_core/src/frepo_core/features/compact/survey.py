@@ -7,7 +7,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
@@ -17,6 +17,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Version
 from frepo_core.db.models import Content as ContentRow
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
+from frepo_core.domain.structs import struct
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.states import CURRENT
@@ -38,7 +39,7 @@ UPLOADS = 400
 LONGEST = timedelta(days=730)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Survey:
     """The contents of a series in one storage, in ascending order, and their objects there, by their ids.
 
@@ -163,7 +164,7 @@ def _usual(times: Sequence[datetime]) -> Expectation:
     return Expectation(text="", interval=timedelta(seconds=min(max(seconds[len(seconds) // 2], 3600), 7 * 86400)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Facts:
     """What the contents of one series are made of. `members` are the ids of its collections by their incarnations.
 

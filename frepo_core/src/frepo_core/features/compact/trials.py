@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select, update
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Content, EncodingTrial
+from frepo_core.domain.structs import struct
 from frepo_core.services.base.batches import batches
 
 MOST = 4
@@ -20,7 +20,7 @@ PAGE = 500
 ALONE = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Tried:
     """The ids of the bases that saved too little lately, None for compressing alone; and whether that is enough."""
 

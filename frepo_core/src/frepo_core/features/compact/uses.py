@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
+from frepo_core.domain.structs import struct
 from frepo_core.services.backups.rows.newest_good import read_newest_good
 from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.states import ObjectState
@@ -20,7 +21,7 @@ from .planned_content import Encoding, Freedom, Standing, find_standing
 PAGE = 500
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Use:
     """All that uses a content, in all collections.
 
@@ -55,7 +56,7 @@ def find_freedom(use: Use, encoding: Encoding, *, before: datetime, newest: Free
     return Freedom.DELTA
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class VersionUse:
     """A version that uses a content."""
 
@@ -93,7 +94,7 @@ class Users:
         return min(self.standings, default=Standing.GOOD)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Heads:
     """The numbers of the newest version and of the newest good one of each collection."""
 

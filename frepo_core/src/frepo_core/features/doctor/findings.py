@@ -1,9 +1,9 @@
 """What an examination finds."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError
 
 
@@ -15,7 +15,7 @@ class Level(StrEnum):
     PROBLEM = "problem"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Finding:
     """What a check found, and what to do; the latter is empty if there is nothing to do."""
 

@@ -4,11 +4,12 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from sqlalchemy import make_url
 
+from frepo_core.domain.structs import struct
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.storages.storage_space import temporary_folder
 from frepo_core.settings import Settings
@@ -18,7 +19,7 @@ from .findings import Finding, good, problem, warning
 _SECRET_WORDS = ("secret", "phrase", "password", "token", "key", "code")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SettingFiles:
     """The ini file, and the settings that it contains."""
 

@@ -1,10 +1,11 @@
 """Enrols hosts: the collection of each, with a token or a one-time code."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from frepo_core.db import Database, utc_now
 from frepo_core.domain.backups.guards import SAFE_GUARDS
 from frepo_core.domain.enrolment import collection_of_host
+from frepo_core.domain.structs import struct
 from frepo_core.domain.token_expiry import parse_expiry
 from frepo_core.services.backups.collections.collection_with_token import CollectionsWithTokens, CollectionWithToken
 from frepo_core.services.backups.collections.collections import Collections
@@ -14,7 +15,7 @@ from frepo_core.services.base.installation import find_origin
 from .codes import CodeRecord, EnrolmentCodes, IssuedCode, NewCode
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Enrolled(CollectionWithToken):
     """The collection of a host, with its token or a one-time code.
 

@@ -1,7 +1,6 @@
 """Reads what reports are made from, with a number of statements that does not depend on the number of collections."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session, undefer
 from frepo_core.db.models import Collection, Content, Event, File, Run, Version, VersionCheck
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.structs import struct
 from frepo_core.services.backups.rows.newest_good import newest_good
 from frepo_core.services.backups.versions.version_checks import GOOD, DetailedCheck, detailed_check
 
@@ -37,7 +37,7 @@ MOST_GAPS = 20
 BEFORE = timedelta(hours=1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Counted:
     """The nights of a collection, None if nothing is expected of it, and its good backups."""
 

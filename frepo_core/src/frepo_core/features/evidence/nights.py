@@ -4,7 +4,6 @@ import functools
 import itertools
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from frepo_core.domain.schedules.backup_deadlines import (
@@ -14,12 +13,13 @@ from frepo_core.domain.schedules.backup_deadlines import (
     default_grace,
     parse_expectation,
 )
+from frepo_core.domain.structs import struct
 
 # More backups than this are not counted for one collection.
 MOST = 10_000
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Gap:
     """A time without a good backup, in which `missed` were expected. It ends with the next good one, or the report."""
 
@@ -28,7 +28,7 @@ class Gap:
     missed: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Nights:
     """On how many of the `expected` times a good backup has arrived, and the gaps, the oldest first."""
 
@@ -37,7 +37,7 @@ class Nights:
     gaps: Sequence[Gap] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Period:
     """The time of a report, from `since` to `until`, and when it begins for one collection. All are aware."""
 

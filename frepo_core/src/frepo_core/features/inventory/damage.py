@@ -1,7 +1,7 @@
 """Lists the damaged blobs, with the versions and files that use them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import and_, func, or_, select
@@ -11,6 +11,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Collection, CollectionToken, File, StoredObject, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 from frepo_core.services.access.visibility.visible_files import Sight, see_files, sees_all_files
 from frepo_core.services.base.keyset import Page, PageRequest, cut, paged
 from frepo_core.services.content.storages.backends import Backends
@@ -30,7 +31,7 @@ ADVICE_KEY = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class DamagedVersion:
     """A version whose bytes are damaged; `collection_name` is the file name of its collection."""
 
@@ -39,7 +40,7 @@ class DamagedVersion:
     number: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class DamageRecord:
     """Bytes that are wrong or missing in a storage. `found_at` (UTC) is when they were read last.
 

@@ -1,9 +1,9 @@
 """What plug-ins offer: storages, strategies, checks, jobs, commands and more, and what of it is in use."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import PluginContext, StrategySpec, UploadCheck
 from frepo_core.plugins.discovery import FoundPlugin
 
@@ -13,7 +13,7 @@ from .setting_texts import default_text
 _LATER = {"frepo_endpoints": "endpoints", "frepo_metrics": "metrics", "frepo_tables": "tables"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Offer:
     """One thing that a plug-in offers: its kind, its name, whether it is in use, and a summary."""
 
@@ -23,7 +23,7 @@ class Offer:
     summary: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class InstalledPlugin:
     """A plug-in: the name of its entry point, its distribution, and the names of the hooks that it implements.
 

@@ -1,11 +1,11 @@
 """The settings in force: their values as texts, with secrets masked, and where each comes from."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from pydantic import BaseModel, SecretStr
 
+from frepo_core.domain.structs import struct
 from frepo_core.settings import environment_name
 
 from .setting_texts import default_text, shown_text, value_text
@@ -20,7 +20,7 @@ class Source(StrEnum):
     DEFAULT = "default"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SettingInForce:
     """A setting: its names in the ini file and in the environment, its value and default as texts.
 
@@ -38,7 +38,7 @@ class SettingInForce:
     package: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FilledModel:
     """A model of settings, the prefix of their names (empty: they have names of their own), and its package."""
 

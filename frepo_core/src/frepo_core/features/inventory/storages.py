@@ -1,12 +1,12 @@
 """The storages: which are installed, which one gets new blobs, and whether they work."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import OBJECT_SIZE, Collection, StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.services.content.storages.backends import Backends
@@ -15,7 +15,7 @@ from frepo_core.services.content.storages.storage_troubles import StorageTrouble
 from frepo_core.services.reports.damaged_objects import count_damaged_by_storage
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StorageRecord:
     """A storage. `is_current`: it is the first one. `is_configured`: new blobs may be stored there.
     `is_mirror`: it is for second copies.
@@ -37,7 +37,7 @@ class StorageRecord:
     damaged: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StorageContent:
     """What is in a storage: the numbers of blobs and of their bytes, and of the collections that it is for."""
 

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime, timedelta
 from io import BytesIO
 from typing import Any
@@ -18,6 +18,7 @@ from sqlalchemy import select
 from frepo_core.db import Database
 from frepo_core.db.models import Collection
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.domain.structs import struct
 from frepo_core.errors import BlobRetained, FrepoError, StorageError
 from frepo_core.services.base.plugin_values import PluginValues
 from frepo_core.services.content.storages.backends import Backends
@@ -36,7 +37,7 @@ class LockBrokenError(FrepoError):
     """A storage let somebody break what it had promised to keep."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class LockProof:
     """What is known of the retention of one storage.
 

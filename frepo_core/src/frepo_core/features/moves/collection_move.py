@@ -17,6 +17,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Content, File, Installation, StoredObject, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
+from frepo_core.domain.structs import struct
 from frepo_core.errors import BlobNotFound, NotFoundError
 from frepo_core.services.content.blobs.lifecycle import Blobs
 from frepo_core.services.content.objects.blob_damage import UnreadableError
@@ -56,7 +57,7 @@ class MoveReport:
         self.failed += other.failed
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class MoveState:
     """How many contents of a collection are not in its storage, and their bytes.
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import ColumnElement, select
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.content.blobs.blob_reader import new_gate
 from frepo_core.services.content.objects.blob_damage import UnreadableError
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 PAGE = 200
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class MigrationReport:
     """The numbers of moved contents, moved bytes and purged objects of the source, and which failed and why."""
 

@@ -1,7 +1,6 @@
 """Counts uploads and refused uploads from events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import case, func, select
@@ -9,13 +8,14 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Event, Sample
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.structs import struct
 
 UPLOADS = (EventKind.VERSION_ADDED.value, EventKind.VERSION_QUARANTINED.value, EventKind.FILE_ADDED.value)
 
 REFUSED = EventKind.VERSION_REFUSED.value
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Activity:
     """How many versions and files were uploaded, and how many uploads of versions were refused."""
 

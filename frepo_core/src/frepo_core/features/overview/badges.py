@@ -1,9 +1,9 @@
 """Badges: small pictures that show the state of a collection, or of all, to everybody who knows their code."""
 
 import hmac
-from dataclasses import dataclass
 
 from frepo_core.domain.signatures import badge_code
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.backups.collections.collection_pages import CollectionPages
 from frepo_core.services.backups.collections.collections import Collections
@@ -16,7 +16,7 @@ ALL = "all"
 UNKNOWN = "There is no such badge: the code is wrong, or the collection was deleted"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Badge:
     """What a badge shows: a word, and how bad it is."""
 

@@ -1,7 +1,7 @@
 """How fast the service and its collections grow, and when the storage is full at that rate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
 
@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, Sample
+from frepo_core.domain.structs import struct
 
 PERIOD = timedelta(days=30)
 DAY = timedelta(days=1)
@@ -19,7 +20,7 @@ FARTHEST = timedelta(days=36_525)
 LimitName: TypeAlias = Literal["versions", "size", "disk"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Growth:
     """How many bytes a day something grew by (negative: it shrank), and the day on which it is full at that rate.
 
@@ -33,7 +34,7 @@ class Growth:
     is_full: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CollectionUsage:
     """The space of a collection: its versions, their bytes, its size limit (0: unlimited), and its growth."""
 
@@ -93,7 +94,7 @@ def collection_usage(
     return [_usage(row, before.get(row.id), now, disk.get(row.storage)) for row in rows]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Before:
     """What a collection contained at the beginning of the time in which its growth is measured."""
 

@@ -1,13 +1,13 @@
 """The overview: the state and the sizes of the service, for operators, and the history of sizes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Sample
+from frepo_core.domain.structs import struct
 from frepo_core.services.backups.collections.states import (
     StateCounts,
     count_by_state,
@@ -30,7 +30,7 @@ NAMED = 20
 DAY, MONTH = timedelta(days=1), timedelta(days=30)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Overview:
     """Figures about the whole service at a time (UTC, aware).
 
@@ -54,7 +54,7 @@ class Overview:
     compact: CompactSpace | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SampleRecord:
     """The size of a collection, or of the service, at a time (UTC, aware).
 

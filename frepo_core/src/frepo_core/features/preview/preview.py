@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -17,6 +17,7 @@ from frepo_core.domain.backups.locks import extended
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError, TooManyPreviewsError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.services.backups.collections.planned_change import planned, service_limits
@@ -42,7 +43,7 @@ RETRY_SECONDS = 2
 SECONDS = 15.0  # for one preview, by the clock: its processor time is limited, too
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class UploadPlan:
     """Uploads to imagine: how often, for how long, and the size in bytes, which grows by `growth` percent a month.
 
@@ -56,7 +57,7 @@ class UploadPlan:
     start: datetime | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Preview:
     """What happens to the versions of a collection under these rules from `start` on (UTC)."""
 

@@ -3,11 +3,11 @@
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from frepo_core.domain.schedules.backup_deadlines import Expectation
 from frepo_core.domain.sizes import MAX_SIZE, readable_size
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import IncomingVersion
 
@@ -15,7 +15,7 @@ MAX_UPLOADS = 10_000
 _MONTH = timedelta(days=365.25) / 12
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Schedule:
     """Uploads from `start` for `duration`, the first one of `size` bytes.
 

@@ -1,17 +1,17 @@
 """The result of a simulation: what happens to each version, and how much storage is needed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import RuleError
 from frepo_core.plugins import VersionInfo
 
 Protection: TypeAlias = Literal["pinned", "restored", "min_retention", "locked", "held", "quarantined", "pending"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Eviction:
     """When a version is evicted (UTC), and by the upload of which number.
 
@@ -23,7 +23,7 @@ class Eviction:
     cause: Literal["rule", "room"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Fate:
     """What happens to a version. Without an `eviction`, it is kept to the end.
 
@@ -38,7 +38,7 @@ class Fate:
     protection: Protection | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Refused:
     """An upload that is refused (UTC, bytes), and why."""
 
@@ -47,7 +47,7 @@ class Refused:
     error: RuleError
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Day:
     """What the collection holds at the end of a day (UTC), in bytes. `trash_size` is the size of its trash."""
 
@@ -57,7 +57,7 @@ class Day:
     trash_size: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Timeline:
     """What happens to each version, in the order of numbers, which uploads are refused, and each day with an upload.
 

@@ -1,20 +1,21 @@
 """What a recovery notes in the database before it begins, so that it can be repeated if it was interrupted."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Self
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Installation
+from frepo_core.domain.structs import struct
 from frepo_core.services.base.installation import RECOVERY
 from frepo_core.services.upkeep.journal.keys import JournalKey
 
 from .sources import Source
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Interruption:
     """The storage and the catalogue that a recovery reads, and epoch and number of the last part of the journal."""
 

@@ -2,11 +2,12 @@
 
 import shutil
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from frepo_core.domain.sizes import readable_size
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError, StorageError
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.content.storages.backends import Backends
@@ -28,7 +29,7 @@ class RecoveryError(FrepoError):
     """Nothing can be recovered, or not into this database. The message says what to do."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Source:
     """What a database is recovered from.
 

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from frepo_core.domain.structs import struct
 from frepo_core.services.upkeep.reconcile.staging import Staging
 
 from .journal.json_rows import Values, dump
@@ -13,7 +13,7 @@ from .journal.json_rows import Values, dump
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class MissingContent:
     """A content that is named and is in no storage: what it is of, as `version db1 3`, and what is known about it."""
 

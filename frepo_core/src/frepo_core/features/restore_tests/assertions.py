@@ -1,16 +1,16 @@
 """What a restored copy must have: questions, each with bounds for the answer, or compared with the source."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from frepo_core.domain.durations import format_age
+from frepo_core.domain.structs import struct
 
 from .box.messages import Report
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Assertion:
     """A question in the language of the engine, and what its answer must be. What is None is not asserted.
 
@@ -58,7 +58,7 @@ class Assertion:
         return ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Asserted:
     """What became of the assertions: those that fail, those that cannot be decided, and tables that became empty."""
 

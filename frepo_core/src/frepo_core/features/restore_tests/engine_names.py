@@ -1,8 +1,8 @@
 """Which engines there are: those of the settings, of which collections choose one by themselves or by a label."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import ConfigurationError, FieldsError
 from frepo_core.plugins import RestoreEngine
 from frepo_core.plugins.discovery import CORE
@@ -10,7 +10,7 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Chosen:
     """An engine of a plug-in, and its version, which may be empty."""
 

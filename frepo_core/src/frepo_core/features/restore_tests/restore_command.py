@@ -10,11 +10,11 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from frepo_core.domain.error_lines import FirstError
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError
 
 PIECE = 1 << 18
@@ -33,7 +33,7 @@ class Readable(Protocol):
         """Return at most `size` bytes, none at the end."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CommandResult:
     """How a command ended.
 

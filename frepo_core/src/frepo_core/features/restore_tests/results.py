@@ -2,12 +2,13 @@
 
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Any
 
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
+from frepo_core.domain.structs import struct
 from frepo_core.services.backups.versions.version_checks import BROKEN, GOOD, UNKNOWN, Outcome
 from frepo_core.services.base.records import VersionRecord
 
@@ -15,7 +16,7 @@ from .exit_status import NOT_TESTED, SKIPPED
 from .restore_command import CommandResult
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RestoreResult:
     """The result of a restore test, as it was recorded. `size` is how many bytes the command has read.
 

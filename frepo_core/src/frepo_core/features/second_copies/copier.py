@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import BinaryIO, Self, cast
 
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.errors import BlobNotFound, FrepoError, StorageError
 from frepo_core.plugins import Checksums, StorageBackend
 from frepo_core.services.base.failpoints import hit
@@ -20,7 +20,7 @@ from frepo_core.services.content.storages.write_guard import Presence
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CopyTask:
     """An object to make: the id of its row, its content, and the storage with a key that only this row has.
 
@@ -56,7 +56,7 @@ class Outcome(Enum):
     TARGET_FAILED = auto()
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CopyResult:
     """A task with its outcome and, if it failed, the reason."""
 

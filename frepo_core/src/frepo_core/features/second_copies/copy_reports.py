@@ -1,7 +1,7 @@
 """Reports about second copies: how far behind they are, and when both sides were checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, select
@@ -11,6 +11,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Installation, StoredObject, Version
 from frepo_core.domain.durations import format_age
 from frepo_core.domain.sizes import readable_size
+from frepo_core.domain.structs import struct
 from frepo_core.errors import MirrorLateError
 from frepo_core.plugins import CopyStatus
 from frepo_core.services.content.objects.decodable import MOST_LEVELS, is_decodable
@@ -29,7 +30,7 @@ MOST = 100_000
 MOST_UNDECODABLE = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CopyFigures:
     """The second copies in one storage. Times are UTC (aware), None for never.
 

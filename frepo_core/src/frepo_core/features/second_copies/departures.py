@@ -1,7 +1,6 @@
 """Deletes second copies whose contents were deleted, after a delay, and never many at once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import ColumnElement, delete, func, select, update
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Installation, StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.errors import SweepStoppedError
 from frepo_core.services.base.batches import batches
 from frepo_core.services.base.failpoints import hit
@@ -22,7 +22,7 @@ from .work_queue import BATCH
 MAX_PERCENT = 20
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Departures:
     """The number of copies that begin to leave, and of those that were deleted."""
 

@@ -1,7 +1,6 @@
 """What a storage for second copies lacks: counting it, and finding copies that were made and are missing."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -11,6 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.content.objects.states import CURRENT, LACKING, ObjectState
 from frepo_core.services.content.storages.backends import Backends
@@ -18,7 +18,7 @@ from frepo_core.services.content.storages.backends import Backends
 PAGE = 500
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Lack:
     """The number of copies to make, and their size in bytes."""
 

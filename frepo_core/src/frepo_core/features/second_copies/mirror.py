@@ -1,10 +1,11 @@
 """The second copies of a service, as its job and `frepo` work on them."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from frepo_core.db import Database
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 from frepo_core.services.base.rate_limit import RateLimit
 from frepo_core.services.content.blobs.blob_reader import new_gate
 from frepo_core.services.content.chains.chain_reader import ChainReader
@@ -22,7 +23,7 @@ from .mirror_run import CopyReport, MirrorRun
 from .renewal import Renewal
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class MirrorReport:
     """What a run has done in one storage.
 

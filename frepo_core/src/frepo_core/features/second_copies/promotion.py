@@ -1,7 +1,6 @@
 """Makes the second storage the first one, after the loss of the first. No object is changed by that."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
@@ -10,6 +9,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError, StorageError
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.content.blobs.lifecycle import Blobs
@@ -35,7 +35,7 @@ class PromotionRefusedError(FrepoError):
     """The storage cannot become the first one, or not without a loss that nobody has accepted."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Loss:
     """What can only be read if the former first storage works again.
 
@@ -50,7 +50,7 @@ class Loss:
     works: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Plan:
     """What a promotion of `storage` instead of `former` means. `contents` is the number of those in `former`."""
 

@@ -7,7 +7,7 @@ that no upload waits for it.
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from frepo_core.db.models import Collection, CollectionSender, Token
 from frepo_core.domain.backups.senders import KNOWN_FOR, NEWS, find_in_turn, find_new, times_of
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor, Identity
+from frepo_core.domain.structs import struct
 from frepo_core.services.backups.rows.collection_rows import INCARNATION
 from frepo_core.services.backups.rows.collection_search import visible_to
 from frepo_core.services.base.plugin_values import PluginValues
@@ -31,7 +32,7 @@ _BY = Actor(name="system:senders")
 _WHAT = ("program", "host")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Warned:
     """A warning: its sentence, when it was given (UTC), and the collections that it is about, by id."""
 
@@ -40,7 +41,7 @@ class Warned:
     collections: Sequence[str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Finding:
     """What is odd: the kind of its event, whom it is about, and the data of the event but the message."""
 

@@ -15,6 +15,7 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.sizes import readable_size
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError
 from frepo_core.services.content.objects.decodable import find_decodable
 from frepo_core.services.content.objects.promises import find_promises
@@ -86,7 +87,7 @@ class StorageWorth:
         return self.promised.contents - self.decodable.contents
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StorageCheck:
     """The storages by name, and what no storage can decode any more."""
 

@@ -1,7 +1,7 @@
 """Finds what the events know about a token that was deleted: its name, its roles, and when and how it ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import or_, select
@@ -13,12 +13,13 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS
 from frepo_core.domain.signatures import fingerprint as fingerprint_of
+from frepo_core.domain.structs import struct
 
 _ENDS = {EventKind.TOKEN_REVOKED.value: "revoked", EventKind.TOKEN_EXPIRED.value: "expired"}
 _KINDS = [EventKind.TOKEN_CREATED.value, EventKind.TOKEN_EDITED.value, *_ENDS]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FormerToken:
     """A token that was deleted. `state` is `revoked`, `expired` or `used up`; `ended_by` and `created_by` are actors.
 

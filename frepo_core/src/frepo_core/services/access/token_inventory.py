@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +14,7 @@ from frepo_core.domain.identity import By, Identity
 from frepo_core.domain.permissions import allows
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import fingerprint
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError
 from frepo_core.settings import Settings
 
@@ -43,7 +43,7 @@ SORTS: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class TokenSearch:
     """What to look for; empty and None restrict nothing.
 

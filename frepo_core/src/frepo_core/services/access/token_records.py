@@ -1,7 +1,6 @@
 """Tokens as the inventory shows them: never the id, which only the answer that makes a token contains."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,13 +10,14 @@ from frepo_core.db.models import Token
 from frepo_core.domain.identity import Identity, parse_uuid4
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import token_key
+from frepo_core.domain.structs import struct
 from frepo_core.settings import Settings
 
 ADMIN_SETTING = "security.admin_token"
 _ROLES: dict[str, Role] = {role.value: role for role in Role}
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ListedCollection:
     """A collection that lists a token. `name` is its file name."""
 
@@ -25,7 +25,7 @@ class ListedCollection:
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class TokenRecord:
     """A token. Times are UTC (aware), `max_file_size` is in bytes; empty tuples and 0 restrict nothing.
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, or_, select
@@ -14,6 +13,7 @@ from frepo_core.domain.identity import By, Identity
 from frepo_core.domain.permissions import allows, is_administrator
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint
+from frepo_core.domain.structs import struct
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 
 from ..base.change_log import token_values
@@ -25,7 +25,7 @@ LIST_OF_TOKENS = "`frepo auth:list` lists the tokens with their fingerprints"
 _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NewToken:
     """The requested values of a token. `expires` is a time expression; `id` is a UUIDv4, or None for a random one.
 

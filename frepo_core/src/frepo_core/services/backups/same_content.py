@@ -1,7 +1,6 @@
 """Which other collections got the content of a version: a job may send the wrong file, or a fleet the same one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
@@ -10,6 +9,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Collection, File, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 
 from ..base.records import VersionRecord
 from .rows.collection_search import lists_one_of
@@ -20,7 +20,7 @@ WITHIN = timedelta(days=1)
 MOST = 20
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SameContent:
     """The newest version of another collection that has the same content: its number, and when it was added (UTC)."""
 

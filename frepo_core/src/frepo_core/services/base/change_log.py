@@ -4,10 +4,10 @@ Log texts quote what clients have sent, so that a line break cannot start a new 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from frepo_core.db.models import Token
 from frepo_core.domain.durations import format_iso_duration
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import without_old_keys
 
 from .records import CollectionRecord, FileRecord
@@ -16,7 +16,7 @@ PASSWORD = "password"  # the name of the value
 AGENTS = ("user_agents_count", "userAgentsCount")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Changes:
     """The values that an edit changed, before and after. Both are empty if it changed nothing.
 

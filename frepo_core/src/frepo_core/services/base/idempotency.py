@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Content, File, Upload, Version
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.structs import struct
 from frepo_core.errors import IdempotencyConflictError
 
 from .records import BlobRecord, FileRecord
@@ -22,7 +23,7 @@ REMEMBERED = timedelta(days=14)
 CLEARED_AT_ONCE = 100
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class IdempotentUpload(Generic[Added]):
     """The Idempotency-Key of one upload, and how its answer is recorded.
 
@@ -37,7 +38,7 @@ class IdempotentUpload(Generic[Added]):
     earlier_scope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RecordedAnswer:
     """The recorded answer to an earlier upload with the same key, and the SHA-256 of its content in hex.
 

@@ -4,7 +4,6 @@ The order needs an index on the sorted column and the key.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
@@ -12,13 +11,14 @@ from sqlalchemy import ColumnElement, Select, and_, or_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from frepo_core.db.types import UtcDateTime
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError
 
 Row = TypeVar("Row")
 Column = InstrumentedAttribute[Any] | ColumnElement[Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class PageRequest:
     """Which page of a list: up to `limit` rows, ordered by the field `sort`, a name that the list defines.
 
@@ -31,7 +31,7 @@ class PageRequest:
     after: Sequence[Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Page(Generic[Row]):
     """The rows of a page. `next` is `PageRequest.after` of the next page, None on the last one."""
 
@@ -101,7 +101,7 @@ def _typed(column: Column, value: Any) -> Any:
 COUNT_AHEAD = 4_000
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NumberedPage(Generic[Row]):
     """The rows of one page. Pages are numbered from 1, and `last` is at least 1.
 

@@ -6,7 +6,6 @@ import socket
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from frepo_core.db import Database
 from frepo_core.db.models import Lease as LeaseRow
+from frepo_core.domain.structs import struct
 
 LEADER = "worker"
 _ROW = select(LeaseRow.holder, LeaseRow.epoch, LeaseRow.renewals, LeaseRow.expires_at).where(
@@ -23,7 +23,7 @@ _ROW = select(LeaseRow.holder, LeaseRow.epoch, LeaseRow.renewals, LeaseRow.expir
 _EPOCH = select(LeaseRow.epoch).where(LeaseRow.name == bindparam("name"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class LeaseTerms:
     """How long a lease is valid, and the times that follow from that, in seconds.
 

@@ -1,8 +1,9 @@
 """The services over one database."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from frepo_core.domain.structs import struct
 
 from .core_services import CoreServices
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .service_time import ServiceTime
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Services(CoreServices):
     """All services that the web API and `frepo` call. `assemble` makes them."""
 

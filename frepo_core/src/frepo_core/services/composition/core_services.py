@@ -1,10 +1,11 @@
 """The services for collections and their versions, for recovery, and reports about them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import RequestObserver
 
 from .file_services import FileServices
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from ..reports.restore_ages import RestoreAges
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CoreServices(FileServices):
     """The services that plug-ins and the built-in jobs use. `request_observers` are called after each request."""
 

@@ -1,9 +1,9 @@
 """What a feature adds to the services: a border between what the mission asks for and what was built upon it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import JobContext
 
 from ..content.copies import Copies
@@ -13,7 +13,7 @@ from ..reports.figures import Figures
 Summary = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class BuiltinJob:
     """A job of the service itself. In read-only mode it does nothing.
 
@@ -30,7 +30,7 @@ class BuiltinJob:
     is_on: Callable[[Any], bool] = lambda services: True
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Feature:
     """What a feature adds. Nothing below knows which features there are: `features.assembly` hands them over.
 

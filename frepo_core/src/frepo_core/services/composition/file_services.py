@@ -1,9 +1,11 @@
 """The services for tokens, contents, files, and the trash, which makes room for them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from frepo_core.domain.structs import struct
 
 from ..foundation import Foundation
 from .features import Feature
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 F = TypeVar("F")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FileServices(Foundation):
     """The services for tokens, contents, files, and the trash, which makes room for them.
 

@@ -6,8 +6,8 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import ReadersBusyError
 
 # What RFC 9659 asks of a content coding; a larger window, up to LARGEST_WINDOW, waits for the one slot.
@@ -26,7 +26,7 @@ _BUSY = "The service decodes as many compressed uploads as its memory allows: tr
 ASK_SECONDS = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class DecoderWait:
     """How long a decoder waits, in seconds, and what is asked meanwhile.
 

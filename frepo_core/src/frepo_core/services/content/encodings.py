@@ -1,10 +1,10 @@
 """The port for contents that are stored encoded. A feature decodes them; without one, only raw ones are read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, Protocol
 
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.errors import ConfigurationError
 
 from .decoder_memory import DecoderWait
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .ingest import Ingest
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Form:
     """What an encoded object says of itself: its encoding, the size of its content, and its own size, in bytes.
 

@@ -6,11 +6,11 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias, cast
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import (
     BodyEndedError,
     ConfigurationError,
@@ -44,7 +44,7 @@ class HashedStream(Protocol):
         """Return the checksums of the whole stream."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Limit:
     """A limit of `size` bytes (0: no limit); `refuse` makes the error for a larger content."""
 
@@ -81,7 +81,7 @@ def smallest_limit(limits: Iterable[Limit]) -> int | None:
     return min((limit.size for limit in limits if limit.size), default=None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Incoming:
     """Content that was not read yet.
 
@@ -97,7 +97,7 @@ class Incoming:
     is_exact: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Content:
     """Content that was read once. `stream` is at its start and can be read again. `size` is in bytes."""
 

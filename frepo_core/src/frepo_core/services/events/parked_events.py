@@ -1,7 +1,6 @@
 """Events that a subscriber could not handle: they are kept apart, so that later ones are delivered."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import delete, exists, insert, select, update
@@ -9,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Event, ParkedEvent, Subscription
+from frepo_core.domain.structs import struct
 from frepo_core.errors import NotFoundError
 from frepo_core.plugins import Event as PublicEvent
 from frepo_core.plugins import LeaseLost
@@ -17,7 +17,7 @@ from .queries import as_public_event
 from .subscriptions import Cursor, update_of
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ParkedRecord:
     """A parked event. `id` is that of the event; `retry_at` is when a new try was requested, None if it was not."""
 

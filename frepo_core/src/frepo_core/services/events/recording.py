@@ -1,7 +1,7 @@
 """Records events. Each is inserted in the transaction of its fact, so that neither is committed without the other."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from frepo_core.db.models import Collection, Event
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import PluginEventKind
 
 from .actors import actor_columns
@@ -22,7 +23,7 @@ _INSERT = insert_of(Event)
 SENTENCE = "sentence"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NewEvent:
     """An event to record: its kind, who caused it, and what it is about.
 

@@ -1,7 +1,6 @@
 """Searches for events in the order of commits, newest first or after a position. Only numbered events are found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Collection, Event
 from frepo_core.db.text_expressions import contains, contains_unindexed
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import Event as PublicEvent
 
 from ..base.batches import batches
@@ -27,7 +27,7 @@ SHARED = (EventKind.BLOB_DAMAGED.value, EventKind.BLOB_HEALED.value)
 SCOPES = 100
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class EventSearch:
     """The conditions of a search. `kinds` are names or patterns such as `version.*`. None or an empty list: any value.
 
@@ -48,7 +48,7 @@ class EventSearch:
     visible: Mapping[str, datetime] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class EventRecord:
     """A recorded event; see `Event` of `frepo_core.plugins`. `actor_name` is the token's name at that time."""
 

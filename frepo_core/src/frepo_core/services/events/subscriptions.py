@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import ParkedEvent, Subscription
+from frepo_core.domain.structs import struct
 from frepo_core.errors import NotFoundError
 from frepo_core.plugins import LeaseLost
 
@@ -38,7 +39,7 @@ class Cursor:
     error: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SubscriptionRecord:
     """A subscription: the last event that is done, the number of events behind it, and the number of parked ones.
 

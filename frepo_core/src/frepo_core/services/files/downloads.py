@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import CollectionToken, Version
 from frepo_core.domain.identity import Actor, Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 from frepo_core.errors import AccessDeniedError, NotFoundError, WrongPasswordError
 from frepo_core.settings import Settings
 
@@ -28,7 +29,7 @@ from .files import Files
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class DownloadCredentials:
     """What a client presents to read a file: a token, a password, the query of a signed link, and its address."""
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload
@@ -13,6 +13,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.naming import ascii_name
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 from frepo_core.errors import WrongPasswordError
 
 from ..access.passwords import NO_READ_ACCESS, Passwords
@@ -26,7 +27,7 @@ from .files import Files, NewFile
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FileChange:
     """The requested values of a file. None keeps the value; an empty password removes it.
 

@@ -4,7 +4,7 @@ So a page costs the same among a thousand files and among a million.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select, union
 from sqlalchemy.orm import Session
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import name_index, text_expressions
 from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.domain.naming import transliterate
+from frepo_core.domain.structs import struct
 
 from ..base.keyset import COUNT_AHEAD
 
@@ -30,7 +31,7 @@ def _name_contains(text: str) -> ColumnElement[bool]:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Protected:
     """A file with a password."""
 
@@ -38,7 +39,7 @@ class Protected:
     password_hash: str | None = field(repr=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FileQuery:
     """A query for plain files. `public` are the accepted values; `text`, `tags` and `mimes` are as in `FileSearch`.
 

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
@@ -13,6 +13,7 @@ from frepo_core.db.models import Content as ContentRow
 from frepo_core.db.models import File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.structs import struct
 from frepo_core.errors import TooManyAttemptsError
 
 from ..access.passwords import Passwords
@@ -43,7 +44,7 @@ _PROTECTED = _SAME_CONTENT.where(_FILE.c.password_hash.is_not(None)).order_by(_F
 _OPEN = _SAME_CONTENT.where(_FILE.c.password_hash.is_(None)).order_by(_FILE.c.id)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NewFile:
     """The requested values of an uploaded file; name and tags are validated already."""
 
@@ -54,7 +55,7 @@ class NewFile:
     overwrite: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class AddedFile:
     """The result of an upload. `existed` says that an existing file with the same content is returned.
 
@@ -66,7 +67,7 @@ class AddedFile:
     changes: Changes | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _ExistingFile:
     id: int
     password_hash: str | None = field(repr=False)

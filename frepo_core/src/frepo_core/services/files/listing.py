@@ -1,7 +1,7 @@
 """Lists files: pages of those that a token may see, and which of them are masked for it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from unicodedata import normalize
 
 from sqlalchemy.orm import Session
@@ -10,6 +10,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import File
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 
 from ..access.passwords import Passwords
 from ..access.visibility.visible_files import Sight, is_unlocked, see_file, tags_of
@@ -26,7 +27,7 @@ LISTINGS = "listings"
 _FILE = File.__table__
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FileSearch:
     """A search for files whose name contains `text`, with one of the tags and one of the types; empty: any.
 
@@ -42,7 +43,7 @@ class FileSearch:
     size: int = 20
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ListedFile:
     """A file in a listing. Of a masked file, only type, size and time may be shown."""
 

@@ -1,15 +1,15 @@
 """The port of figures: what a feature adds to what the nucleus reports about the service."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import HealthCheck
 
 from ..backups.collections.states import Severity
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StatusLine:
     """Something that was looked at: its name, how bad it is, and a text for people."""
 
@@ -18,7 +18,7 @@ class StatusLine:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Figures:
     """What a feature adds. The empty form adds nothing.
 

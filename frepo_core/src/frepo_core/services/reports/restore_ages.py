@@ -1,7 +1,6 @@
 """When collections were restore-tested, and which ones were not tested for too long."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import ColumnElement, func, or_, select
@@ -9,6 +8,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.structs import struct
 from frepo_core.settings import Settings
 
 from ..backups.rows.collection_search import visible_to
@@ -19,7 +19,7 @@ _TESTED = Collection.restore_tested_at
 _HAS_VERSIONS = Collection.versions_count > 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RestoreCounts:
     """How many collections with versions had this outcome in their last restore test; `never`: they had none."""
 
@@ -29,7 +29,7 @@ class RestoreCounts:
     unknown: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class UntestedCollections:
     """How many collections had no good restore test for longer than `every`, and some of them, the longest first."""
 

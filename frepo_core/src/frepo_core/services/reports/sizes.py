@@ -1,12 +1,12 @@
 """Measures how many bytes clients have sent and how many are stored, which is less if contents are equal."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, Sample, StoredObject, TrashEntry
+from frepo_core.domain.structs import struct
 
 from ..content.objects.states import ENDED
 from ..content.objects.uses import is_second
@@ -16,7 +16,7 @@ from ..content.storages.backends import Backends
 MEASURED_AT_ONCE = 20_000
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Sizes:
     """What was stored at a time (UTC, aware).
 

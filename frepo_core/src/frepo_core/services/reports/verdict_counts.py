@@ -1,17 +1,16 @@
 """Counts the versions by what is known about them."""
 
-from dataclasses import dataclass
-
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.backups.verdicts import GOOD, Verdict
+from frepo_core.domain.structs import struct
 
 _NOT_GOOD = tuple(verdict for verdict in Verdict if verdict not in GOOD)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class VerdictCounts:
     """How many versions are good, pending, suspicious and broken, those in quarantine included."""
 

@@ -1,7 +1,6 @@
 """Writes the events of collections whose backup is overdue, and of those that have recovered, once each."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from frepo_core.db.json_expressions import iso_text
 from frepo_core.db.models import Collection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
+from frepo_core.domain.structs import struct
 
 from ..backups.collections.states import has_sent_nothing, is_overdue
 from ..events.recording import record_for_collections
@@ -21,7 +21,7 @@ from ..events.recording import record_for_collections
 BATCH = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Turn:
     """A change of collections: which ones change, their event with its data, and what they are marked with then."""
 

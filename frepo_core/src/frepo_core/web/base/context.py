@@ -1,8 +1,8 @@
 """The context of a request for the security policy: its collection."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError
 from frepo_core.services.base.records import CollectionRecord
 
@@ -10,7 +10,7 @@ from .dialect import dialect_of
 from .request import LISTED, SENDER, FrepoRequest
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Context:
     """The collection in the path, if any, and whether it lists the request's token."""
 

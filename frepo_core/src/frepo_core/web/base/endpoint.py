@@ -1,17 +1,19 @@
 """The declaration of an endpoint. Routes, checks, errors and the OpenAPI document are made from it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel
 from pyramid.response import Response
 
+from frepo_core.domain.structs import struct
+
 from .body_sink import BodySink
 from .request import is_v1_path
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Answer:
     """An answer of a view: status, body as JSON, and headers. Without a body, such as 204, it is empty."""
 
@@ -20,7 +22,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Endpoint:
     """The declaration of one endpoint.
 

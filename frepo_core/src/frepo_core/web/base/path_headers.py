@@ -1,8 +1,10 @@
 """What the endpoints of one path declare about headers, also for requests with a method that the path does not have."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Self
+
+from frepo_core.domain.structs import struct
 
 from .endpoint import Endpoint
 from .request import FrepoRequest
@@ -10,7 +12,7 @@ from .request import FrepoRequest
 METHOD_OVERRIDE = "X-HTTP-Method-Override"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class PathHeaders:
     """The methods of a path, and the headers that all its endpoints together declare."""
 

@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import MalformedRequestError
 
 CHUNK = 1 << 18
@@ -25,7 +26,7 @@ class _Part:
     text: bytes = b""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class MultipartForm:
     """The length of the file in bytes, its file name, and the other fields in order."""
 

@@ -4,10 +4,11 @@ import contextlib
 import hashlib
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
+from frepo_core.domain.structs import struct
 from frepo_core.errors import BodyEndedError, DigestMismatchError, EndpointError, FieldsError, MalformedRequestError
 from frepo_core.services.content.decoder_memory import DecoderWait
 from frepo_core.services.content.decoding.content_codings import CODINGS, CodingError, WindowError, check_start, decoded
@@ -23,7 +24,7 @@ ENVELOPE_BYTES = 1 << 20
 DECODER_SECONDS, DECODER_WAITS = 60.0, 16
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Upload:
     """The content, the other fields of a form, and the file name of the part."""
 

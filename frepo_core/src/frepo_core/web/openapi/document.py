@@ -1,12 +1,13 @@
 """Builds the OpenAPI 3.1 document of an API from the declarations of its endpoints."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
+
+from frepo_core.domain.structs import struct
 
 from ..base.endpoint import Endpoint
 from ..schemas import json_schemas
@@ -110,7 +111,7 @@ def _references(part: Any) -> Iterator[str]:
             yield from _references(value)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Api:
     """What the documents of the two APIs do not share.
 

@@ -3,10 +3,11 @@
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import DamagedObjectError
 
 from ..encodings.decoder import DecodedContent
@@ -51,7 +52,7 @@ def check_object(stored: BinaryIO, digest: str) -> str:
     return sha256.hexdigest()
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Outcome:
     """The codec of the object in the target, and its SHA-256 (hex). `raw`: nothing saves enough, and there is none.
 

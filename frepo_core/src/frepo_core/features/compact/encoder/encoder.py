@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import BinaryIO
 
+from frepo_core.domain.structs import struct
 from frepo_core.errors import DamagedObjectError
 
 from ..encodings import libraries
@@ -24,7 +25,7 @@ from .alignment import Alignment, choose_segment_size
 from .base_index import BaseIndex
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Base:
     """The content that another one is encoded against: a seekable reader, the SHA-256 (hex), the size in bytes.
 

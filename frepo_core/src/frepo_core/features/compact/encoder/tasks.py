@@ -1,10 +1,12 @@
 """What the process that encodes is asked to do."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+
+from frepo_core.domain.structs import struct
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ObjectFile:
     """A file with an object: its path, its encoding (`raw`, `zstd`, `delta`), and the SHA-256 of its content."""
 
@@ -13,7 +15,7 @@ class ObjectFile:
     digest: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Task:
     """A content to encode into the file `target`, in the way that saves most.
 

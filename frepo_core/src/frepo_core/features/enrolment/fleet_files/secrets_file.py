@@ -5,16 +5,16 @@ import errno
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Self
 
+from frepo_core.domain.structs import struct
 from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 from frepo_core.errors import FieldsError
 
 _LONGEST_LINE = 1 << 16
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SecretsTable:
     """What such a file contains (`what`, plural), the option that names it, and its columns."""
 

@@ -6,7 +6,6 @@ repeated without harm. What changes without an event, such as the last use of a 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, func, or_, select, tuple_
@@ -23,6 +22,7 @@ from frepo_core.db.models import (
     Version,
 )
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.structs import struct
 from frepo_core.services.base.batches import batches
 from frepo_core.services.events.numbering import LAST_POSITION
 
@@ -48,7 +48,7 @@ _ALIASES = {EventKind.ALIAS_CREATED, EventKind.ALIAS_EDITED, EventKind.ALIAS_DEL
 Keys = dict[str, set[tuple[Any, ...]]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Changes:
     """The keys of the objects that have changed, by the names of their kinds.
 

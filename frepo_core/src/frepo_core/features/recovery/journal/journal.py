@@ -4,7 +4,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from importlib.metadata import version
 from io import BytesIO
@@ -15,6 +15,7 @@ from sqlalchemy import delete, select
 from frepo_core.db import Database, utc_now
 from frepo_core.db.migrations import head_revision
 from frepo_core.db.models import Event, PluginRowChange, StorageMark, StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError, StorageUnavailable
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.base.installation import ensure_id
@@ -38,7 +39,7 @@ EVENTS_FOR = timedelta(days=30)
 _CHUNK = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Written:
     """What was written: the number of objects, the bytes of the file, and the keys by storage.
 
@@ -277,7 +278,7 @@ class Journal:
             yield file
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Spooled:
     """A file that was written completely: time and position of what it has last, and the digest of its lines.
 

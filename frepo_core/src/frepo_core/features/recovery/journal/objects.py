@@ -6,7 +6,7 @@ with a place in this order: the port of recovered kinds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -38,6 +38,7 @@ from frepo_core.db.models import (
     VersionLabel,
     file_tag,
 )
+from frepo_core.domain.structs import struct
 from frepo_core.services.access.token_phrase import PHRASE_CHECK
 from frepo_core.services.base.installation import IDS_FROM
 
@@ -49,7 +50,7 @@ PLACES = "objects"
 FoundObject = tuple[tuple[Any, ...], Values]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ListPart:
     """Rows that belong to an object: those of `source` whose column `link` is the object's column `parent`.
 
@@ -68,7 +69,7 @@ class ListPart:
         return (values[self.within] if self.within else values)[self.parent]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ObjectKind:
     """A kind of object: its table, the columns that name it, and the other tables that its state is in.
 

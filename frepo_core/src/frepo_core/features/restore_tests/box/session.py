@@ -7,12 +7,12 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.error_lines import FirstError
+from frepo_core.domain.structs import struct
 
 from ..restore_command import OUTPUT, PIECE, POLL_MILLISECONDS, Readable
 from .bubblewrap import INSTALL, started_box
@@ -24,7 +24,7 @@ BUBBLEWRAP = "bubblewrap"
 _MOST_PIECES = 16
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class BoxResult:
     """What was found in a box. `size` is how many bytes it was given, `seconds` how long it took.
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import get_args
 
@@ -13,6 +12,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.domain.naming import printable
+from frepo_core.domain.structs import struct
 from frepo_core.errors import ConfigurationError, PolicyFailedError, PolicyRefusedError
 from frepo_core.plugins import CollectionInfo, PluginContext, PolicyRefusal, PolicyRequest, UploadPolicy
 from frepo_core.plugins.checks.upload_policy import OnFailure, PolicyAction, check_on_failure
@@ -29,7 +29,7 @@ DEADLINE = 2.0  # seconds for one call
 NOUNS: Mapping[PolicyAction, str] = {"upload": "upload", "delete": "deletion", "download": "download"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Policy:
     """A policy with its threads, and what follows if it fails."""
 

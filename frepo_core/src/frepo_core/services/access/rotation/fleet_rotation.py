@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -10,6 +9,7 @@ from sqlalchemy import select
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.domain.permissions import is_administrator
+from frepo_core.domain.structs import struct
 from frepo_core.domain.wildcards import matches
 from frepo_core.errors import NotFoundError
 from frepo_core.settings import Settings
@@ -24,7 +24,7 @@ BATCH = 100
 SOON = timedelta(seconds=1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Candidate:
     """A token to replace, and the names of those collections on whose lists it was found.
 

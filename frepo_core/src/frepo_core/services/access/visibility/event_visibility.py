@@ -1,7 +1,7 @@
 """Decides which events a token may see: of files what /files shows, of tokens what /tokens shows, of jobs no output."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import select
@@ -12,6 +12,7 @@ from frepo_core.db.models import Collection, CollectionToken
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 
 from ...events.search import SHARED, EventRecord, EventSearch
 from ..token_rows import visible_fingerprints
@@ -23,7 +24,7 @@ _SHOWN_OF_MASKED = ("size", "type", "storage", "used_by_count", "problem")
 _MASKED = {"name": "anonymous", "sha256": ""}
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _View:
     """What a token may see of the objects of some events. `tokens` are fingerprints."""
 

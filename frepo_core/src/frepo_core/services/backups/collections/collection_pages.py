@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection as Group
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 
 from ...base.keyset import NumberedPage, Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, VersionRecord
@@ -57,7 +58,7 @@ NEWEST, NEWEST_GOOD, TRASH = PARTS = ("newest", "newest_good", "trash")
 _PART_OF_ID = re.compile("[0-9a-fA-F-]+")
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SizeBounds:
     """A version is suspicious if it is smaller than `least`, or larger than `most`, None for any size. In bytes.
 
@@ -80,7 +81,7 @@ def find_size_bounds(record: CollectionRecord, newest_good: GoodVersion | None, 
     return SizeBounds(median=median, largest_median=largest or None, least=bounds.least, most=bounds.most)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CollectionFilter:
     """Which collections: name, description or id contain `text` in any case, and they have this strategy; empty: any.
 
@@ -100,7 +101,7 @@ class CollectionFilter:
     untested_for: timedelta | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CollectionDetails:
     """A collection, its newest version, None if it has none, its state when it was read, and the bytes in its trash.
 

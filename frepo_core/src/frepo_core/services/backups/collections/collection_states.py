@@ -1,7 +1,6 @@
 """The states of collections: which ones need somebody, and whose backup has not arrived."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
@@ -9,6 +8,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.structs import struct
 
 from ...base.records import CollectionRecord
 from ..rows.collection_search import visible_to
@@ -19,7 +19,7 @@ NIGHTS = 7
 _UNCHANGED = Collection.baseline["unchanged_nights"].as_integer()
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class UnchangedCollections:
     """How many collections got the same content on at least `nights` later days; some of them, the longest first."""
 
@@ -45,7 +45,7 @@ def read_unchanged(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ExpectedBackups:
     """How many collections expect backups, and those whose backup has not arrived, the longest missing first.
 

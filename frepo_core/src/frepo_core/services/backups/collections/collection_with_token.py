@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from frepo_core.db import utc_now
 from frepo_core.domain.backups.guards import SAFE_GUARDS
@@ -10,6 +9,7 @@ from frepo_core.domain.enrolment import UPLOADER_ROLES
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.naming import check_token_name
 from frepo_core.domain.permissions import is_uploader
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError, FrepoError, IdInUseError
 
 from ...access.token_changes import TokenChanges
@@ -20,7 +20,7 @@ from .collections import Collections
 from .token_list import TokenLists
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CollectionWithToken:
     """A collection, and the token that was made for it; None if none was requested, or if there was one already.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection as Group
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.build_once import build_once
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
+from frepo_core.domain.structs import struct
 
 from ...base.records import CollectionRecord
 from ...content.objects.states import ObjectState
@@ -58,7 +58,7 @@ def severity_of(state: BackupState) -> Severity:
     return Severity.WARNING if state in WARNING else Severity.OK
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StateRecord:
     """The state of a collection, and since when (UTC, aware). `states` are all that apply, the worst first.
 
@@ -74,7 +74,7 @@ class StateRecord:
     states: Sequence[BackupState] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StateCounts:
     """How many collections are in each state that applies to them, and how many there are. One may be in several.
 

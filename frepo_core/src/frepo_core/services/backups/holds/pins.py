@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -15,6 +14,7 @@ from frepo_core.db.models import Collection, File, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, VersionRecord
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 BATCH = 100
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class PinnedVersion:
     """A pinned version and its collection."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -11,6 +10,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.backups.guards import Objection, find_strictest
 from frepo_core.domain.backups.verdicts import Judgement, Verdict
+from frepo_core.domain.structs import struct
 from frepo_core.errors import DuplicateVersionError, InvalidAnswerError, UploadCheckError, VersionConflictError
 from frepo_core.plugins import IncomingVersion
 from frepo_core.settings import Settings
@@ -31,7 +31,7 @@ from .questions import Question
 from .strategies import Strategies, StrategyAnswer
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Admission:
     """What was decided about a version; `objection` is what its content, the `arrival`, is suspicious for."""
 

@@ -4,7 +4,6 @@ The baseline is kept with the collection, because the versions that it is about 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
@@ -15,6 +14,7 @@ from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.content_kinds import ContentKind
 from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.backups.verdicts import GOOD, Verdict
+from frepo_core.domain.structs import struct
 from frepo_core.errors import RuleError, VersionKindError, VersionUnchangedError
 
 from ...base.records import CollectionRecord
@@ -23,7 +23,7 @@ from ..rows.verdicts import is_good, judge_reports
 from .newest_size import find_newest_size
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Arrival:
     """A content that arrives: its size in bytes, when (UTC), its SHA-256, and what upload checks say that it is.
 

@@ -6,7 +6,7 @@ Nothing here uses the database: uploads, releases from quarantine and previews d
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import merge
 from typing import Any, TypeAlias, overload
 
@@ -14,6 +14,7 @@ from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.backups.holds import Hold, full_error
 from frepo_core.domain.backups.locks import locked_error
 from frepo_core.domain.limits import Limits
+from frepo_core.domain.structs import struct
 from frepo_core.errors import (
     CollectionFullError,
     RuleError,
@@ -32,7 +33,7 @@ from .strategy_answers import call_strategy, described
 Ask: TypeAlias = Callable[[], Sequence[VersionInfo]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RotationState:
     """What a decision depends on: a collection and its versions. Sizes are in bytes.
 
@@ -68,7 +69,7 @@ class RotationState:
         return self.record.hold if self.record else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Decision:
     """What happens to a version that is not refused: it is added, and `evicted` are deleted for it.
 

@@ -6,7 +6,6 @@ version is not good, it does not see the newest good one either.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Content, File, Version
 from frepo_core.domain.backups.locks import is_locked
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
@@ -96,7 +96,7 @@ def _find_spared(session: Session, collection: CollectionRecord, now: datetime) 
     return None if newest.protected_until is not None and newest.protected_until > now else newest
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Hidden:
     """The number and the size of the versions that strategies do not see: pinned ones, and those restored lately."""
 

@@ -1,10 +1,9 @@
 """What the next upload would evict, for the answer to an edit that lowers limits or changes the strategy."""
 
-from dataclasses import dataclass
-
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
+from frepo_core.domain.structs import struct
 from frepo_core.error_explanations import NEUTRAL, FieldNames
 from frepo_core.errors import FrepoError, OutdatedDecisionError
 from frepo_core.plugins import IncomingVersion
@@ -17,7 +16,7 @@ from .newest_size import find_newest_size
 from .questions import Question
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NextUpload:
     """The numbers of the versions that the next upload would evict; or the error that would refuse it."""
 

@@ -6,7 +6,6 @@ one up: its connection has ended, or it sent the same content again after it had
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +16,7 @@ from frepo_core.db.models import Base, Collection, CollectionSender, File, Versi
 from frepo_core.db.prepared_statements import change, fetch
 from frepo_core.domain.backups.senders import after_upload, program_of
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.structs import struct
 
 from ...base.records import BlobRecord
 from ..rows.removal import incarnation_of
@@ -34,7 +34,7 @@ _NOTE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Sending:
     """How the content of an upload was sent.
 

@@ -7,13 +7,13 @@ strategy that is slow or hangs holds no lock.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias, TypeVar
 
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
+from frepo_core.domain.structs import struct
 from frepo_core.errors import StrategyHangsError
 from frepo_core.plugins import CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
@@ -61,7 +61,7 @@ class Turns:
                     self._locks[collection_id] = lock, users - 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StrategyAnswer:
     """What leaves for the incoming version, by its strategy; `error` if it refused, failed or hung.
 

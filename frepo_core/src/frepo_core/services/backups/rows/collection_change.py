@@ -1,12 +1,14 @@
 """What is requested of a new or an edited collection."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Any
 
+from frepo_core.domain.structs import struct
 
-@dataclass(frozen=True, kw_only=True)
+
+@struct
 class CollectionChange:
     """The requested values of a collection. None, or a missing entry, keeps the value or takes its default.
 

@@ -1,7 +1,6 @@
 """Searches collections for the first API, by numbered pages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from sqlalchemy import ColumnElement, func, or_, select
@@ -11,6 +10,7 @@ from frepo_core.db import text_expressions
 from frepo_core.db.models import Collection, CollectionToken
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 
 from ...base.keyset import COUNT_AHEAD, NumberedPage, last_page, offset
 from ...base.records import CollectionRecord
@@ -18,7 +18,7 @@ from ...base.records import CollectionRecord
 _NEWEST = (Collection.created_at.desc(), Collection.id.desc())
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CollectionSearch:
     """A search for collections. Days are inclusive, in UTC. The collection must list one of the keys `tokens`."""
 

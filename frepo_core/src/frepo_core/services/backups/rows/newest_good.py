@@ -1,7 +1,6 @@
 """The newest good version of a collection: what a restore gets."""
 
 from collections.abc import Collection as Group
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,12 +9,13 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from frepo_core.db.build_once import build_once
 from frepo_core.db.models import Collection, Content, File, Version
+from frepo_core.domain.structs import struct
 
 from ...content.objects.uses import is_lost
 from .verdicts import is_good
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class GoodVersion:
     """The number of a version, its size in bytes, and when it was added (UTC, aware)."""
 

@@ -1,7 +1,6 @@
 """Removes versions from a collection: into the trash, or for good if the trash is off."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -12,6 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db.models import Collection, TrashCheck, TrashEntry, Version, VersionCheck
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 
 from ...base.records import VersionRecord
 from ...events.actors import actor_of
@@ -36,7 +36,7 @@ class TrashReason(StrEnum):
 ON_REQUEST = (TrashReason.DELETED, TrashReason.COLLECTION_DELETED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Removed:
     """What became of removed versions: `ends_at` is until when they can be restored (UTC), None if they cannot.
 

@@ -1,13 +1,15 @@
 """What is chosen for a new version, beside its content."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
+
+from frepo_core.domain.structs import struct
 
 from ...base.records import CollectionRecord
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class VersionValues:
     """`guards` contains what applies in place of the collection's guards; its keys are the fields of `Guards`.
 

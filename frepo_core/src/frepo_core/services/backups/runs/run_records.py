@@ -1,7 +1,7 @@
 """Records of runs, and pages of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -9,13 +9,14 @@ from sqlalchemy import select
 from frepo_core.db import Database
 from frepo_core.db.models import Run
 from frepo_core.domain.backups.runs import RunOutcome
+from frepo_core.domain.structs import struct
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ..rows.collection_rows import find_collection
 from ..rows.removal import incarnation_of
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RunRecord:
     """A run that a client reported `at` a time (UTC, aware). `started_at` is by the client's clock.
 

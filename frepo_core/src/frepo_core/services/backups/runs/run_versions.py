@@ -1,6 +1,5 @@
 """What a run says about a version: only about one that the same client has sent."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,13 +8,14 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, Content, File, Version, VersionCheck
 from frepo_core.domain.backups.runs import RUN, NewRun, may_condemn
+from frepo_core.domain.structs import struct
 
 from ..versions.version_checks import BROKEN, NewCheck
 
 VOUCHED = "Each stage of the run ended with status 0, says the client that sent it"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class VersionResult:
     """A result to record about a version."""
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +22,7 @@ from frepo_core.db.models import (
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.structs import struct
 from frepo_core.errors import AccessDeniedError, NotFoundError, RestoreConflictError
 from frepo_core.plugins import CollectionInfo
 
@@ -43,7 +43,7 @@ from .restoration import give_back, lock_for_use
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class DeletedCollectionRecord:
     """A deleted collection. Times are UTC (aware).
 
@@ -62,7 +62,7 @@ class DeletedCollectionRecord:
     size: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RestoredCollection:
     """A collection after it was restored, and with how many versions."""
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import func, select
@@ -12,6 +11,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject, TrashEntry
 from frepo_core.domain.identity import By
 from frepo_core.domain.sizes import readable_size
+from frepo_core.domain.structs import struct
 
 from ...content.blobs.lifecycle import Blobs
 from ...content.held_bytes import HeldBytes
@@ -30,7 +30,7 @@ BATCH = 100
 MANY_STEPS = 16
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Freed:
     """How many versions have ended early, and the bytes that this has freed."""
 
@@ -119,7 +119,7 @@ class EarlyEnding:
             return [(content_id, size) for content_id, size in session.execute(query)]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Ended:
     """How many entries have ended, and the blobs with their size in bytes that these have used."""
 

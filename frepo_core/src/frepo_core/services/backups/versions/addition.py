@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.structs import struct
 from frepo_core.error_explanations import explain
 from frepo_core.plugins.registry import PluginRegistry
 
@@ -24,7 +24,7 @@ from .version_checks import NewCheck
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class AddedVersion:
     """The version that was added, and its collection after the commit."""
 
@@ -32,7 +32,7 @@ class AddedVersion:
     collection: CollectionRecord
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Committed:
     """What the write transaction changed.
 

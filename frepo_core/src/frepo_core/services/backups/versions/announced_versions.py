@@ -1,8 +1,7 @@
 """Decides about versions before their contents are complete, for plug-ins that receive contents by themselves."""
 
-from dataclasses import dataclass
-
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.structs import struct
 
 from ...base.records import CollectionRecord
 from ...content.ingest import smallest_limit
@@ -13,7 +12,7 @@ from ..trash.arrivals import Arrivals
 from .add_version import AddVersion
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Allowance:
     """The largest content in bytes, None without a limit, and the room in the storage, None if that is unknown."""
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import PendingCheck
 from frepo_core.plugins.checks.upload_check import Covers, OnFinding
 
@@ -33,7 +34,7 @@ UNKNOWN: Outcome = "not checked"
 _INSERT = insert_of(VersionCheck)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class NewCheck:
     """A result to record: the check's name, its outcome, a sentence for people, and details that are JSON.
 
@@ -55,7 +56,7 @@ class NewCheck:
     attempts: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CheckRecord:
     """A recorded result without its details. `at` is UTC (aware); `actor` is as in events."""
 
@@ -69,7 +70,7 @@ class CheckRecord:
     actor: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class DetailedCheck(CheckRecord):
     """A recorded result with its details."""
 

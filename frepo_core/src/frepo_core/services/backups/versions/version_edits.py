@@ -14,6 +14,7 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.limits import Limits
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FieldsError, NotFoundError, PinsLeaveNoRoomError, VersionQuarantinedError
 from frepo_core.plugins import IncomingVersion
 
@@ -40,7 +41,7 @@ log = logging.getLogger(__name__)
 _FIELDS = {"until": "pinned_until", "reason": "pin_reason"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class VersionChange:
     """The requested values of a version; None keeps the value. `releases` ends its quarantine.
 

@@ -1,7 +1,7 @@
 """The write path of one version."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias
 
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.structs import struct
 from frepo_core.errors import StorageFull
 from frepo_core.plugins import IncomingVersion
 
@@ -45,7 +46,7 @@ FRESH = timedelta(seconds=1)
 IdempotentVersion: TypeAlias = IdempotentUpload[AddedVersion]
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class UploadOptions:
     """How a version is uploaded.
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import Content, File, StoredObject
 from frepo_core.db.models.contents import is_place
+from frepo_core.domain.structs import struct
 
 _FILE, _CONTENT, _OBJECT = File.__table__, Content.__table__, StoredObject.__table__
 _SOUND = "present"
@@ -50,7 +51,7 @@ class CopyCount:
     wanted: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class BlobRecord:
     """A content, and where it is. `size` is in bytes, `digest` is the SHA-256 and `checksum` the XXH3-128, both in hex.
 
@@ -96,7 +97,7 @@ class BlobRecord:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class FileRecord:
     """A file under its stored name. Times are UTC (aware)."""
 
@@ -155,7 +156,7 @@ class FileRecord:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class TrashedFile(FileRecord):
     """What was the file of the version `number` of a collection, and is in the trash: no row has its `id` any more."""
 

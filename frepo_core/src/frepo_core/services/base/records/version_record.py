@@ -1,16 +1,17 @@
 """The record of a version."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 
 from frepo_core.db.models import Version
 from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.domain.structs import struct
 
 from .file_records import FileRecord
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class VersionRecord:
     """One version and its file.
 

@@ -1,7 +1,6 @@
 """Reads objects and records whether they are sound. Damage is marked; nothing is deleted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import Checksums
 
 from ..chains.chain_damage import find_object_damage
@@ -25,7 +25,7 @@ from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Damage:
     """A damaged object: the digest of its content, storage and key, and what is wrong.
 

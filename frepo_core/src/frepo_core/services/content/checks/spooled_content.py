@@ -1,17 +1,17 @@
 """Content that was received and not stored yet, as the upload checks see it."""
 
 import threading
-from dataclasses import dataclass
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import CollectionInfo
 
 from ..ingest import Content
 from .positioned_file import open_at
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class UploadTarget:
     """What an upload is for: the name of the file, and the collection of a version, None for a file."""
 

@@ -4,12 +4,13 @@ import contextlib
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from frepo_core.domain.backups.runs import RUN
 from frepo_core.domain.backups.verdicts import RESTORE
+from frepo_core.domain.structs import struct
 from frepo_core.errors import ConfigurationError, UploadCheckError
 from frepo_core.plugins import CheckResult, Finding, OnFinding, Outcome, PluginContext, UploadCheck
 from frepo_core.plugins.checks.upload_check import Covers, check_deadline, check_on_finding
@@ -65,7 +66,7 @@ class CheckWaits:
                 self._waiting -= is_patient
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class CheckReport:
     """What a check said about a content. `broken` is a finding; `origin` names the plug-in and its package.
 
@@ -85,7 +86,7 @@ class CheckReport:
     covers: Covers | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Check:
     """A check that is in use, with its threads, its deadline in seconds, and what follows a finding."""
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any, BinaryIO
@@ -14,6 +13,7 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import BlobStat
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 _MIME = "application/octet-stream"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StoredBlob:
     """Where bytes are: the storage, the key in it, and their size."""
 
@@ -37,7 +37,7 @@ class StoredBlob:
     size: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Form:
     """What bytes are: how a content of `size` bytes is encoded, the SHA-256 of the bytes, and the base they need."""
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +12,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Content, Installation, StoredObject
 from frepo_core.db.prepared_statements import change
 from frepo_core.db.row_inserts import insert_of
+from frepo_core.domain.structs import struct
 
 from ...base.installation import ID
 from .backends import Backends
@@ -46,7 +46,7 @@ _INSERT = _INSERT.execution_options(preserve_rowcount=True)
 _ID = select(_ROW.c.value).where(_ROW.c.name == ID)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Promotion:
     """The storage that was promoted last, instead of the storage `former`, and when (UTC, aware).
 

@@ -4,13 +4,13 @@ import json
 import re
 import secrets
 import socket
-from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
 from typing import Self
 
 from frepo_core.domain.json_objects import parse_object
 from frepo_core.domain.naming import printable
+from frepo_core.domain.structs import struct
 from frepo_core.errors import StorageError
 from frepo_core.plugins import StorageBackend
 
@@ -21,7 +21,7 @@ _KEY = re.compile(rf"{_PREFIX[:2]}/{_PREFIX}([0-9a-f]{{32}})-([0-9a-f]{{8}})([0-
 _LONGEST_NOTE = 4096
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class OwnerMark:
     """A mark: the id of the database (32 hex digits), the epoch, and a random nonce (8 hex digits).
 

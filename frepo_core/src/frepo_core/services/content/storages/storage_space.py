@@ -4,10 +4,10 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from frepo_core.domain.sizes import parse_free_space, readable_size
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError, StorageError, StorageFull
 from frepo_core.settings import Settings
 
@@ -21,7 +21,7 @@ _SAME = 0.01
 SLACK = 1 << 20
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Space:
     """The room in a storage, in bytes. `needed` is how much of it must be free."""
 

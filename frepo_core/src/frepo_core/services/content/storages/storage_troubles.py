@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -16,6 +16,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Installation
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 from frepo_core.errors import StorageError, StorageFull
 
 from ...events.recording import NewEvent, record
@@ -33,7 +34,7 @@ REMEMBERED = 60.0
 MAX_PROBLEM = 500
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _State:
     """What is wrong with a storage. Times are ISO 8601; `size` is the smallest upload in bytes that did not fit."""
 
@@ -47,7 +48,7 @@ class _State:
         return datetime.fromisoformat(self.last)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class StorageTrouble:
     """What is wrong with a storage: `full` or `unavailable`, and since when (UTC, aware)."""
 

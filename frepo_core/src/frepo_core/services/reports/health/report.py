@@ -6,11 +6,12 @@ import threading
 import time
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from frepo_core.db.waiting.patience import waiting_at_most
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.structs import struct
 from frepo_core.errors import AccessDeniedError, ConfigurationError, FrepoError
 from frepo_core.plugins import HealthCheck, PluginContext
 from frepo_core.plugins.discovery import describe_core
@@ -105,7 +106,7 @@ class _Run:
             self._ended.set()
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class HealthReport:
     """The problems that were found, as messages; all are empty if everything works.
 

@@ -1,11 +1,12 @@
 """The jobs of the service and of its plug-ins, with their schedules."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.schedules.cron import check_cron, next_time, parse_zone
+from frepo_core.domain.structs import struct
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Job, PluginContext
 
@@ -14,7 +15,7 @@ _EVERY = "every "
 _EXAMPLES = "write cron such as `15 2 * * *`, an interval such as `every 1h`, or `off`"
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Schedule:
     """When a job is due. `text` names it in messages and in the database.
 
@@ -67,7 +68,7 @@ def _parse_interval(text: str) -> timedelta:
     return interval
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class ScheduledJob:
     """A job with its schedule, and the context of the plug-in that provides it."""
 

@@ -1,7 +1,6 @@
 """Reports on jobs: when each ran last, what it found, since when it fails, and when it is due next."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,11 +8,12 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db.models import JobRun, JobState
+from frepo_core.domain.structs import struct
 
 from .job_runs import last_run_of
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class JobReport:
     """A job: its last run and the time of the next one (UTC). All but the name are None for what has not happened.
 

@@ -1,7 +1,6 @@
 """Requests to run a job now. They are stored, because the process that gets one may not be the one that leads."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import delete, select
@@ -9,9 +8,10 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import JobRequest
+from frepo_core.domain.structs import struct
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RequestRecord:
     """A requested run that has not begun. `requested_by` is as the actor of an event."""
 

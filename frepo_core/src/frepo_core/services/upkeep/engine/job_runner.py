@@ -7,11 +7,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from frepo_core.db import Database
+from frepo_core.domain.structs import struct
 from frepo_core.errors import DatabaseUnavailableError, FrepoError, PluginError
 from frepo_core.plugins import JobContext, LeaseLost
 from frepo_core.plugins.hang_watch import HangWatch
@@ -29,7 +29,7 @@ PROGRESS_SECONDS = 5.0
 END_PAUSES = (1, 5, 15)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RunResult:
     """How a job ended, with its summary or its error. Secrets are masked in both."""
 

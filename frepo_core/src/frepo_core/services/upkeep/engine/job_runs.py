@@ -1,7 +1,7 @@
 """The runs of jobs: the rows of the table `job_run`, and how they ended."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -13,6 +13,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import JobRun, JobState
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
+from frepo_core.domain.structs import struct
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.lease import Lease
@@ -60,7 +61,7 @@ def note_outcome(session: Session, run: JobRun, now: datetime) -> None:
         state.failing_since = state.reported_at = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class RunRecord:
     """A run of a job. `ended_at` and `outcome` are None while it runs."""
 

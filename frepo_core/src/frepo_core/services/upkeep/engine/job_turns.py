@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import insert, select, update
@@ -10,11 +9,12 @@ from sqlalchemy.exc import IntegrityError
 
 from frepo_core.db import Database
 from frepo_core.db.models import JobState
+from frepo_core.domain.structs import struct
 
 from .job_catalog import ScheduledJob
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Turn:
     """A time at which a job is due."""
 

@@ -3,12 +3,13 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from frepo_core.db import Database
 from frepo_core.domain.identity import By, describe_actor
+from frepo_core.domain.structs import struct
 from frepo_core.errors import FrepoError, NotFoundError
 from frepo_core.plugins import JobContext
 
@@ -35,7 +36,7 @@ class JobBusyError(FrepoError):
     """Another job of the same lane runs."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class JobStatus:
     """A job with its next time, its latest run, and the request for a run that has not begun.
 

@@ -5,20 +5,21 @@ A database that is restored from a backup gets its cursors back, too, and contin
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Installation
+from frepo_core.domain.structs import struct
 
 _PREFIX = "journal:"
 _RESTORED = "restored:"
 BROKEN = -1
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Cursor:
     """The last part of the journal in a storage: its place, and the position of the last event before it.
 

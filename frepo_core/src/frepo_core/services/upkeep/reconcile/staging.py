@@ -2,10 +2,10 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from ...base.batches import batches
@@ -70,7 +70,7 @@ Notes = Callable[[str], None]
 _BATCH = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Listing:
     """The keys of the journal and the catalogues in a storage, and the ids of the databases that have a mark there."""
 

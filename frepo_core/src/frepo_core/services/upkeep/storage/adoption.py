@@ -1,13 +1,13 @@
 """Compares a database with a storage, for the operator who decides whether the database shall own it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func, select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.structs import struct
 from frepo_core.plugins import BlobStat
 
 from ...base.installation import ensure_id
@@ -19,7 +19,7 @@ from .orphans import take_inventory
 from .progress import Progress, no_progress
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Comparison:
     """Both sides. `problem` is None if the storage is this database's alone.
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -11,6 +10,7 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 from frepo_core.errors import BlobNotFound, SweepStoppedError
 from frepo_core.plugins import BlobStat, StorageBackend
 
@@ -33,7 +33,7 @@ SHORTEST_GRACE = timedelta(hours=1)
 MAX_PERCENT = 20
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SweepReport:
     """What was found and, unless it was a dry run, deleted.
 
@@ -70,7 +70,7 @@ def check_grace(grace: timedelta) -> timedelta:
     return grace
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class SweepPlan:
     """What a sweep of a storage deletes. Blobs younger than `grace` may belong to an upload in progress, so they stay.
 
@@ -210,7 +210,7 @@ def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) ->
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class _Strangers:
     """Objects that were found, and whose contents nothing uses: the ids and sizes of those that are due, and others."""
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 from typing import TypedDict, Unpack
@@ -13,6 +12,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import By
+from frepo_core.domain.structs import struct
 from frepo_core.errors import StorageError
 
 from ...content.blobs.blob_reader import BlobReader, Damage
@@ -33,7 +33,7 @@ PAGE = 200
 _BAD = (ObjectState.DAMAGED, ObjectState.MISSING)
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class Queue:
     """The current objects to check, for which `which` is true: ids up to `newest`, and not read since `cutoff`.
 
@@ -101,7 +101,7 @@ class VerifyOptions(TypedDict, total=False):
     by: By
 
 
-@dataclass(frozen=True, kw_only=True)
+@struct
 class VerifyReport:
     """The numbers of checked blobs and bytes, and the damaged blobs."""
 
