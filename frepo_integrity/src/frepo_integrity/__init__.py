@@ -44,8 +44,8 @@ def _check_deeply(context: JobContext) -> Mapping[str, Any]:
 
 
 def _load(context: PluginContext) -> None:
-    """Import the formats when a process begins to serve: a broken library stops the start, not each upload."""
-    from . import upload_check  # noqa: F401
+    """Import the libraries when a process begins to serve: a broken one stops the start, not each upload."""
+    from .formats import codecs  # noqa: F401
 
 
 @hookimpl
@@ -84,5 +84,5 @@ def frepo_upload_policies(context: PluginContext) -> list[UploadPolicy]:
 
 @hookimpl
 def frepo_lifecycle() -> Lifecycle:
-    """Load the formats before the first upload."""
+    """Load the libraries before the first upload."""
     return Lifecycle(start=_load)

@@ -176,6 +176,21 @@ def test_a_service_imports_no_format_of_parts_and_no_plan_before_it_needs_one(st
 
 
 @pytest.mark.costly
+def test_a_service_imports_features_checks_and_jobs_when_they_are_used(started):
+    *_, modules = started(SERVICE)
+
+    unused = {
+        "frepo_core.features.fleet.planning",
+        "frepo_core.features.restore_tests.box.session",
+        "frepo_core.services.upkeep.storage.sweep",
+        "frepo_integrity.inspection",
+    }
+    assert not unused & set(modules)
+    assert len([name for name in modules if name.startswith("frepo_")]) < 770  # 849 with all
+    assert {"lz4.frame", "lzma"} <= set(modules)  # a broken library stops the start instead of failing each upload
+
+
+@pytest.mark.costly
 def test_a_service_on_sqlite_imports_no_driver_of_another_database(started):
     *_, modules = started(SERVICE)
 

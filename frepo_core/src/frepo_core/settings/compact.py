@@ -9,7 +9,7 @@ from .declaration import harmless
 from .types import Duration, Size
 
 
-class CompactSettings(BaseModel):
+class CompactSettings(BaseModel, defer_build=True):
     """The setting `compact`, and those whose names begin with `compact.`."""
 
     compact: bool = harmless(

@@ -6,7 +6,7 @@ from .declaration import harmless, setting
 from .types import Seconds, Size
 
 
-class DatabaseSettings(BaseModel):
+class DatabaseSettings(BaseModel, defer_build=True):
     """The settings whose names begin with `database.`."""
 
     database_url: SecretStr = setting(

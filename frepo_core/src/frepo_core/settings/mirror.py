@@ -8,7 +8,7 @@ from .declaration import harmless, setting
 from .types import Duration, Rate
 
 
-class MirrorSettings(BaseModel):
+class MirrorSettings(BaseModel, defer_build=True):
     """The setting `mirror`, and those whose names begin with `mirror.`."""
 
     mirror: str = harmless(

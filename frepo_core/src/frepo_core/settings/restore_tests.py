@@ -8,7 +8,7 @@ from .declaration import harmless, setting
 from .types import CommandLine, Duration, Size, Words
 
 
-class RestoreTestSettings(BaseModel):
+class RestoreTestSettings(BaseModel, defer_build=True):
     """The settings whose names begin with `restore_tests.`."""
 
     restore_tests_command: CommandLine = setting(

@@ -1,5 +1,6 @@
 """The endpoints of aliases: alternative names of files."""
 
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pydantic import Field
@@ -12,8 +13,10 @@ from frepo_core.web.conventions.entity_tags import IF_MATCH, entity_tag, if_matc
 from frepo_core.web.conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from frepo_core.web.schemas.models import Form, Reply
 
-from .aliases import AliasRecord
 from .feature import AliasServices
+
+if TYPE_CHECKING:
+    from .aliases import AliasRecord
 
 ALIASES = f"{V1}/aliases"
 ALIAS = f"{ALIASES}/{{alias}}"
@@ -33,7 +36,7 @@ class Alias(Reply):
     read_only: bool
 
     @classmethod
-    def of(cls, record: AliasRecord) -> "Alias":
+    def of(cls, record: "AliasRecord") -> "Alias":
         """Convert an alias."""
         return cls(alias=record.name, file=record.file, read_only=record.is_read_only)
 
@@ -42,7 +45,7 @@ class AliasPage(PageReply[Alias]):
     """A page of aliases: first those of the file, then those in the database, each by name."""
 
 
-def alias_tag(record: AliasRecord) -> str:
+def alias_tag(record: "AliasRecord") -> str:
     """Return the ETag of an alias."""
     return entity_tag(Alias.of(record), AliasTarget)
 

@@ -1,9 +1,8 @@
 """Aliases in the database. Downloads of the nucleus find them, as those of the YAML file."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from frepo_core.services.composition.features import Feature
+from frepo_core.services.composition.features import Feature, on_demand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
@@ -17,7 +16,7 @@ class AliasServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def aliases(self) -> "StoredAliases":
         """List and change aliases."""
         from .aliases import StoredAliases

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from frepo_core.plugins import HealthCheck, JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 from frepo_core.services.reports.figures import Figures, StatusLine
 
 from ..preview.feature import PreviewServices
@@ -25,14 +25,14 @@ class CompactServices:
         self._core = core
         self._compaction: Compaction | None = None
 
-    @cached_property
+    @on_demand
     def spaces(self) -> "CompactSpaces":
         """Read what compact storage saves."""
         from .compact_space import CompactSpaces
 
         return CompactSpaces(self._core.database, self._core.backends, self._core.settings)
 
-    @cached_property
+    @on_demand
     def switch(self) -> "EncodingSwitch":
         """Let another object take the place of the current one of a content."""
         from frepo_core.services.content.objects.supersession import KEPT_FOR

@@ -1,6 +1,6 @@
 """The endpoints of one-time codes: administrators make them, and a host gets its token with one."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from pyramid.response import Response
@@ -16,10 +16,13 @@ from frepo_core.web.schemas.token_fields import TokenName
 from frepo_core.web.v1.tokens.models import TokenCollection
 from frepo_core.web.v1.tokens.tokens import TOKENS
 
-from .codes import CodeRecord, NewCode
-from .codes import IssuedCode as Issued
+from .codes import NewCode
 from .feature import EnrolmentServices
-from .redemption import Enrolment as Redeemed
+
+if TYPE_CHECKING:
+    from .codes import CodeRecord
+    from .codes import IssuedCode as Issued
+    from .redemption import Enrolment as Redeemed
 
 ENROLMENTS = f"{V1}/enrolments"
 ENROLMENT = f"{ENROLMENTS}/{{enrolment}}"
@@ -46,7 +49,7 @@ class Enrolment(Reply):
     token: Fingerprint | None
 
     @classmethod
-    def of(cls, one: CodeRecord) -> "Enrolment":
+    def of(cls, one: "CodeRecord") -> "Enrolment":
         """Convert a code."""
         return cls(**_values(one))
 
@@ -57,7 +60,7 @@ class IssuedEnrolment(Enrolment):
     code: str
 
     @classmethod
-    def issued(cls, new: Issued) -> "IssuedEnrolment":
+    def issued(cls, new: "Issued") -> "IssuedEnrolment":
         """Convert a new code."""
         return cls(**_values(new.record), code=new.code)
 
@@ -96,7 +99,7 @@ class EnrolledHost(Reply):
     collections: list[TokenCollection]
 
     @classmethod
-    def of(cls, done: Redeemed) -> "EnrolledHost":
+    def of(cls, done: "Redeemed") -> "EnrolledHost":
         """Convert an enrolment."""
         collections = [TokenCollection(id=one.id, name=one.name) for one in done.collections]
         return cls(name=done.name, fingerprint=done.fingerprint, expires_at=done.expires_at, collections=collections)
@@ -144,7 +147,7 @@ def _id(request: FrepoRequest) -> str:
     return str(request.matchdict["enrolment"])
 
 
-def _values(one: CodeRecord) -> dict[str, Any]:
+def _values(one: "CodeRecord") -> dict[str, Any]:
     collections = [TokenCollection(id=each.id, name=each.name) for each in one.collections]
     return {**vars(one), "collections": collections}
 

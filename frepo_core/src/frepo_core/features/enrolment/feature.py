@@ -1,10 +1,9 @@
 """Enrolment: hosts get their tokens with one-time codes, and a whole fleet is enrolled by one command."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from frepo_core.services.composition.features import Feature
+from frepo_core.services.composition.features import Feature, on_demand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
@@ -20,14 +19,14 @@ class EnrolmentServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def codes(self) -> "EnrolmentCodes":
         """Make, list and revoke one-time codes."""
         from .codes import EnrolmentCodes
 
         return EnrolmentCodes(self._core.database, self._core.settings)
 
-    @cached_property
+    @on_demand
     def redemption(self) -> "EnrolmentRedemption":
         """Give a host its token for a code."""
         from .redemption import EnrolmentRedemption
@@ -35,7 +34,7 @@ class EnrolmentServices:
         core = self._core
         return EnrolmentRedemption(core.database, core.settings, core.token_inventory, core.passwords.attempts)
 
-    @cached_property
+    @on_demand
     def hosts(self) -> "Hosts":
         """Enrol the hosts of a fleet."""
         from .hosts import Hosts

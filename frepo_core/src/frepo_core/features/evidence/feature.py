@@ -1,9 +1,8 @@
 """Evidence: reports that prove to others what was backed up, restored and deleted."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from frepo_core.services.composition.features import Feature
+from frepo_core.services.composition.features import Feature, on_demand
 
 from ..lock_proof.feature import LockProofServices
 
@@ -19,7 +18,7 @@ class EvidenceServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def reports(self) -> "Reports":
         """Make reports."""
         from .reports import Reports

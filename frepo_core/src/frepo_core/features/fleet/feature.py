@@ -1,9 +1,8 @@
 """A fleet in one file: `frepo apply` makes collections and tokens what the file says."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from frepo_core.services.composition.features import Feature
+from frepo_core.services.composition.features import Feature, on_demand
 
 from ..restore_tests.feature import RestoreTestServices
 
@@ -20,7 +19,7 @@ class FleetServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def planning(self) -> "Planning":
         """Say what differs from a file, and what would be refused."""
         from .planning import Planning
@@ -29,7 +28,7 @@ class FleetServices:
         choices = core.feature(RestoreTestServices).choices
         return Planning(core.database, core.settings, core.plugins, core.collections, choices)
 
-    @cached_property
+    @on_demand
     def execution(self) -> "Execution":
         """Do what was planned."""
         from .execution import Execution

@@ -1,9 +1,8 @@
 """The inventory: what is installed, how it is set, and which stored bytes are damaged."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from frepo_core.services.composition.features import Feature
+from frepo_core.services.composition.features import Feature, on_demand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
@@ -17,7 +16,7 @@ class InventoryServices:
     def __init__(self, core: "Services") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def inventory(self) -> "Inventory":
         """List what is installed and in force."""
         from .inventory import Inventory

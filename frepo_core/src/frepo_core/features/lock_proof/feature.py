@@ -1,10 +1,9 @@
 """Proven locks: the job tries to break the lock of each storage, and Health says so if that succeeds."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from frepo_core.plugins import HealthCheck, JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 from frepo_core.services.reports.figures import Figures
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ class LockProofServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def proofs(self) -> "LockProofs":
         """Try whether storages keep what is locked."""
         from .lock_proof import LockProofs

@@ -1,6 +1,6 @@
 """The endpoints that move the versions of a collection into another storage."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -11,8 +11,10 @@ from frepo_core.web.conventions.merge_patch import Patch, unset
 from frepo_core.web.conventions.types import Time, Whole
 from frepo_core.web.schemas.models import Reply
 
-from .collection_move import MoveState
 from .feature import MoveServices
+
+if TYPE_CHECKING:
+    from .collection_move import MoveState
 
 MOVE = f"{V1}/collections/{{collection}}/move"
 
@@ -36,7 +38,7 @@ class Move(Reply):
     left_size: Whole
 
     @classmethod
-    def of(cls, state: MoveState) -> "Move":
+    def of(cls, state: "MoveState") -> "Move":
         """Convert the state."""
         return cls(**vars(state))
 

@@ -1,10 +1,9 @@
 """Moves: all contents of a storage, or what a collection has, get into another storage while the service runs."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from frepo_core.plugins import JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
@@ -18,7 +17,7 @@ class MoveServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def collections(self) -> "CollectionMoves":
         """Move collections into other storages, on request."""
         from .collection_move import CollectionMoves

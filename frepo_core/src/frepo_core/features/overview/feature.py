@@ -1,11 +1,10 @@
 """The overview: figures about the whole service, their history, badges, and the command `frepo status`."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 
 from ..compact.feature import CompactServices
 from ..second_copies.feature import SecondCopyServices
@@ -23,7 +22,7 @@ class OverviewServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def overviews(self) -> "Overviews":
         """Read figures about the whole service."""
         from .overview import Overviews
@@ -32,7 +31,7 @@ class OverviewServices:
         copies, spaces = core.feature(SecondCopyServices).reports, core.feature(CompactServices).spaces
         return Overviews(core.database, core.backends, copies, spaces)
 
-    @cached_property
+    @on_demand
     def badges(self) -> "Badges":
         """Make and show badges."""
         from .badges import Badges

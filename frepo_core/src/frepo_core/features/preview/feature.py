@@ -1,9 +1,8 @@
 """Which versions a collection will keep: a simulation with its own strategy, for people, and for compact storage."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from frepo_core.services.composition.features import Feature
+from frepo_core.services.composition.features import Feature, on_demand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
@@ -17,7 +16,7 @@ class PreviewServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def previews(self) -> "Previews":
         """Simulate uploads to a collection."""
         from .preview import Previews

@@ -1,7 +1,7 @@
 """The models of a preview of the retention: the request, and the answer."""
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -14,8 +14,12 @@ from frepo_core.web.schemas.models import Form, Reply
 from frepo_core.web.v1.collections.guard_models import GuardsPatch
 from frepo_core.web.v1.collections.models import ExpectedEvery, Limits, LimitsPatch, Lock, collection_change
 
-from .preview import NIGHTLY, TWO_YEARS, Preview, UploadPlan
-from .timeline import Day, Fate, Protection, Refused
+from .preview import NIGHTLY, TWO_YEARS, UploadPlan
+from .timeline import Protection
+
+if TYPE_CHECKING:
+    from .preview import Preview
+    from .timeline import Day, Fate, Refused
 
 
 def _bounded(duration: Any) -> Any:
@@ -89,7 +93,7 @@ class PreviewedVersion(Reply):
     cause: Literal["rule", "room"] | None
 
     @classmethod
-    def of(cls, fate: Fate) -> "PreviewedVersion":
+    def of(cls, fate: "Fate") -> "PreviewedVersion":
         """Convert what happens to a version."""
         eviction = fate.eviction
         return cls(
@@ -115,7 +119,7 @@ class RefusedUpload(Reply):
     message: str
 
     @classmethod
-    def of(cls, refused: Refused) -> "RefusedUpload":
+    def of(cls, refused: "Refused") -> "RefusedUpload":
         """Convert a refusal."""
         error = refused.error
         return cls(at=refused.at, size=refused.size, code=error.number, message=error.explanation or str(error))
@@ -133,7 +137,7 @@ class StorageDay(Reply):
     trash_size: Whole
 
     @classmethod
-    def of(cls, day: Day) -> "StorageDay":
+    def of(cls, day: "Day") -> "StorageDay":
         """Convert a day."""
         sizes = {"size": min(day.size, MAX_SIZE), "trash_size": min(day.trash_size, MAX_SIZE)}
         return cls(day=day.day, versions=day.versions, **sizes)
@@ -157,7 +161,7 @@ class RetentionPreview(Reply):
     complete: bool
 
     @classmethod
-    def of(cls, preview: Preview) -> "RetentionPreview":
+    def of(cls, preview: "Preview") -> "RetentionPreview":
         """Convert a preview."""
         record, timeline = preview.collection, preview.timeline
         peak = max(timeline.days, key=lambda day: day.size + day.trash_size, default=None)

@@ -5,11 +5,10 @@ nucleus' own: nothing is deleted in a storage that knows more than the database.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,7 +28,7 @@ class RecoveryServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def journal(self) -> "Journal":
         """Write the journal and the catalogues of all storages."""
         from .journal.journal import Journal
@@ -37,14 +36,14 @@ class RecoveryServices:
         core = self._core
         return Journal(core.database, core.backends, core.presence, self.seals, self.kinds, core.ingest.directory)
 
-    @cached_property
+    @on_demand
     def kinds(self) -> "Sequence[ObjectKind]":
         """Return what is written and read back: the kinds of the nucleus, and those of features."""
         from .journal.objects import recovered_kinds
 
         return recovered_kinds(kind for feature in self._core.features for kind in feature.recovered())
 
-    @cached_property
+    @on_demand
     def seals(self) -> "JournalSeals":
         """Show that a part is from this service."""
         from .journal.seals import JournalSeals

@@ -1,11 +1,10 @@
 """Restore tests: the job tests one version of each collection in a night, `backup:test-restore` any version."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
@@ -23,7 +22,7 @@ class RestoreTestServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def tests(self) -> "RestoreTests":
         """Test one version."""
         from .restore_tests import RestoreTests
@@ -39,28 +38,28 @@ class RestoreTestServices:
             self._engine_tests,
         )
 
-    @cached_property
+    @on_demand
     def choices(self) -> "RestoreChoices":
         """Read and set how collections are tested."""
         from .choices import RestoreChoices
 
         return RestoreChoices(self._core.database, self.engines)
 
-    @cached_property
+    @on_demand
     def engines(self) -> "EngineNames":
         """The engines of the settings."""
         from .engine_names import EngineNames
 
         return EngineNames(self._core.settings, self._core.plugins)
 
-    @cached_property
+    @on_demand
     def _engine_tests(self) -> "EngineTests":
         from .engine_tests import EngineTests
 
         core = self._core
         return EngineTests(core.settings, core.database, self.engines, core.mask)
 
-    @cached_property
+    @on_demand
     def nightly_tests(self) -> "NightlyTests":
         """Test one version of each collection."""
         from .nightly_tests import NightlyTests

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from dataclasses import asdict
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from frepo_core.plugins import HealthCheck, JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 from frepo_core.services.reports.figures import Figures, StatusLine
 
 if TYPE_CHECKING:
@@ -25,21 +24,21 @@ class SecondCopyServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def copies(self) -> "SecondCopies":
         """What the nucleus asks for copies."""
         from .second_copies import SecondCopies
 
         return SecondCopies(self._core)
 
-    @cached_property
+    @on_demand
     def reports(self) -> "CopyReports":
         """Read how far behind the copies are."""
         from .copy_reports import CopyReports
 
         return CopyReports(self._core.database, self._core.backends, self._core.settings)
 
-    @cached_property
+    @on_demand
     def mirror(self) -> "Mirror":
         """Make and delete copies."""
         from .mirror import Mirror
@@ -47,7 +46,7 @@ class SecondCopyServices:
         core = self._core
         return Mirror(core.database, core.backends, core.presence, core.storage_states, core.settings)
 
-    @cached_property
+    @on_demand
     def promotions(self) -> "Promotions":
         """Let another storage be the first one."""
         from .promotion import Promotions

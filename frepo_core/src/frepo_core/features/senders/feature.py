@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from frepo_core.plugins import JobContext
-from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary, on_demand
 from frepo_core.services.reports.figures import Figures, StatusLine
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class SenderServices:
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
 
-    @cached_property
+    @on_demand
     def senders(self) -> "Senders":
         """Compare who sends now with who has sent before."""
         from .senders import Senders

@@ -1,7 +1,7 @@
 """The endpoint of what each storage is worth."""
 
 from datetime import timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -10,7 +10,10 @@ from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.types import Duration, Whole
 from frepo_core.web.schemas.models import Query, Reply
 
-from .storage_check import READ_WITHIN, Loss, StorageWorth, check_storages
+from .storage_check import READ_WITHIN, check_storages
+
+if TYPE_CHECKING:
+    from .storage_check import Loss, StorageWorth
 
 
 class CheckQuery(Query):
@@ -31,7 +34,7 @@ class LostContents(Reply):
     trash: Whole
 
     @classmethod
-    def of(cls, found: Loss) -> "LostContents":
+    def of(cls, found: "Loss") -> "LostContents":
         """Convert the figures."""
         return cls(**vars(found))
 
@@ -54,7 +57,7 @@ class StorageValue(Reply):
     only_here: LostContents
 
     @classmethod
-    def of(cls, found: StorageWorth) -> "StorageValue":
+    def of(cls, found: "StorageWorth") -> "StorageValue":
         """Convert the figures."""
         return cls(
             storage=found.storage,

@@ -15,8 +15,6 @@ from ..backups.holds.pins import end_pins
 from ..events.subscriptions import list_subscriptions
 from ..upkeep.engine.job_catalog import ScheduledJob, schedule_jobs
 from ..upkeep.engine.job_runs import POSTPONED, was_stopped
-from ..upkeep.overdue_events import report_overdue
-from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_restore_choices, prune_runs, prune_tags
 from .core_services import CoreServices
 from .features import BuiltinJob, Summary
 from .storage_jobs import end_trash, job_actor, sweep_storages, verify_blobs
@@ -49,6 +47,15 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
 
     Names the subscriptions whose subscriber does not exist any more: their events are kept.
     """
+    from ..upkeep.pruning import (
+        prune_codes,
+        prune_events,
+        prune_job_runs,
+        prune_restore_choices,
+        prune_runs,
+        prune_tags,
+    )
+
     database, now, keep_going = services.database, context.now, context.check_lease
     keep = services.settings.events_keep
     summary = {
@@ -81,6 +88,8 @@ def maintain_database(services: CoreServices, context: JobContext) -> Summary:
 
 def report(services: CoreServices, context: JobContext) -> Summary:
     """Write an event for each collection whose backup became overdue, and for each that has recovered."""
+    from ..upkeep.overdue_events import report_overdue
+
     return report_overdue(services.database, now=context.now, by=job_actor("overdue"), keep_going=context.check_lease)
 
 

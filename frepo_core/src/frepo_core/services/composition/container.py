@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from frepo_core.domain.structs import struct
 
 from .core_services import CoreServices
+from .features import on_demand
 
 if TYPE_CHECKING:
     from ..upkeep.engine.job_catalog import ScheduledJob
@@ -19,7 +20,9 @@ class Services(CoreServices):
     """All services that the web API and `frepo` call. `assemble` makes them."""
 
     def build_all(self) -> None:
-        """Build all services, as a process that serves does at its start: mistakes in the settings show then.
+        """Build the services, as a process that serves does at its start: mistakes in the settings show then.
+
+        Those of features that are `on_demand` are built when somebody asks for them.
 
         Raises `ConfigurationError`.
         """
@@ -27,7 +30,7 @@ class Services(CoreServices):
         for services in (self, *built):
             for part in type(services).mro():
                 for name, service in vars(part).items():
-                    if isinstance(service, cached_property):
+                    if isinstance(service, cached_property) and not isinstance(service, on_demand):
                         getattr(services, name)
 
     @cached_property

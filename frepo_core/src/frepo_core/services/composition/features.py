@@ -1,7 +1,9 @@
 """What a feature adds to the services: a border between what the mission asks for and what was built upon it."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, Self, TypeVar, overload
 
 from frepo_core.domain.structs import struct
 from frepo_core.plugins import JobContext
@@ -11,6 +13,24 @@ from ..content.encodings import Encodings
 from ..reports.figures import Figures
 
 Summary = Mapping[str, Any]
+S = TypeVar("S")
+_MAKING = threading.RLock()  # one for all, because services make others
+
+
+class on_demand(cached_property[S]):  # noqa: N801  # a decorator, as `cached_property` is
+    """A service of a feature, imported and made when somebody asks for it: once, if several threads ask at a time.
+
+    What may fail with the settings is a `cached_property`, which is made when a process begins to serve.
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> S: ...
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Self | S:
+        """Return the service."""
+        with _MAKING:
+            return super().__get__(instance, owner)
 
 
 @struct
@@ -34,7 +54,7 @@ class BuiltinJob:
 class Feature:
     """What a feature adds. Nothing below knows which features there are: `features.assembly` hands them over.
 
-    - `services`: a class of cached properties, which is made with the other services: `services.feature(CLASS)`.
+    - `services`: a class whose properties are services, `on_demand` or made at the start: `services.feature(CLASS)`.
     - `jobs`: its built-in jobs.
     - `endpoints`: the modules with its endpoints below `/api/v1`. They are imported when the web application is made,
       not before: no command needs them.

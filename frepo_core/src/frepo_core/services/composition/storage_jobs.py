@@ -1,4 +1,4 @@
-"""The built-in jobs that work on the storages."""
+"""The built-in jobs that work on the storages. They import what they need when they run."""
 
 import logging
 from collections import Counter
@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, FrepoError, StorageUnavailable
 from frepo_core.plugins import JobContext
 
-from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
-from ..upkeep.storage import SweepPlan, SweepReport, VerifyOptions, check_grace, sweep, verify, verify_copies
-from ..upkeep.storage.progress import ProgressNotes
 from .core_services import CoreServices
 from .features import Summary
 
-VERIFY_AFTER = timedelta(days=30)
-SWEEP_GRACE = check_grace(timedelta(hours=48))
+if TYPE_CHECKING:
+    from ..upkeep.storage import SweepReport, VerifyOptions
+
+VERIFY_AFTER, SWEEP_GRACE = timedelta(days=30), timedelta(hours=48)
 EXAMPLES = 10
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,9 @@ def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
     Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and
     an event. Raises `StorageUnavailable` at the end if some blobs could not be read: those are not marked.
     """
+    from ..upkeep.storage import verify, verify_copies
+    from ..upkeep.storage.progress import ProgressNotes
+
     options: VerifyOptions = {
         "older_than": VERIFY_AFTER,
         "progress": ProgressNotes(context.progress),
@@ -81,12 +84,15 @@ def sweep_storages(services: CoreServices, context: JobContext) -> Summary:
 _SWEPT = ("blobs", "orphans", "orphan_size", "left", "kept", "unused", "leftovers", "foreign")
 
 
-def _sweep(services: CoreServices, context: JobContext, storage: str) -> SweepReport:
+def _sweep(services: CoreServices, context: JobContext, storage: str) -> "SweepReport":
+    from ..upkeep.storage import SweepPlan, check_grace, sweep
+    from ..upkeep.storage.progress import ProgressNotes
+
     return sweep(
         services.database,
         services.backends,
         services.blobs,
-        SweepPlan(storage=storage, grace=SWEEP_GRACE, leaves_older=True),
+        SweepPlan(storage=storage, grace=check_grace(SWEEP_GRACE), leaves_older=True),
         progress=ProgressNotes(context.progress),
         keep_going=partial(RateLimit(0, keep_going=context.check_lease), 0),
         by=job_actor("sweep"),
@@ -95,6 +101,8 @@ def _sweep(services: CoreServices, context: JobContext, storage: str) -> SweepRe
 
 def end_trash(services: CoreServices, context: JobContext) -> Summary:
     """End what was in the trash for its time, and more of each storage that has too little room."""
+    from ..backups.trash.expiry import end_expired
+
     by, keep_going, early = job_actor("trash"), context.check_lease, Counter[str]()
     ended = end_expired(services.database, services.blobs, now=context.now, by=by, keep_going=keep_going)
 
@@ -119,7 +127,7 @@ def _for_each(storages: Sequence[str], work: Callable[[str], None]) -> None:
         raise errors[0]
 
 
-def _advise(report: SweepReport, storage: str) -> str:
+def _advise(report: "SweepReport", storage: str) -> str:
     """Return what the operator decides about blobs that the sweep left."""
     return (
         f"{report.left} blobs without a record were left in the storage {storage!r}, because {report.older} of them "

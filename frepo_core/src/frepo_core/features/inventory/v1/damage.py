@@ -1,5 +1,7 @@
 """The endpoint of damaged contents."""
 
+from typing import TYPE_CHECKING
+
 from pydantic import Field
 
 from frepo_core.web.base.endpoint import Answer, Endpoint
@@ -9,8 +11,10 @@ from frepo_core.web.conventions.types import Time, Whole
 from frepo_core.web.schemas import json_schemas
 from frepo_core.web.schemas.models import Reply
 
-from ..damage import DamageRecord
 from ..feature import InventoryServices
+
+if TYPE_CHECKING:
+    from ..damage import DamageRecord
 
 
 class DamagedVersion(Reply):
@@ -38,7 +42,7 @@ class Damage(Reply):
     advice: str
 
     @classmethod
-    def of(cls, record: DamageRecord) -> "Damage":
+    def of(cls, record: "DamageRecord") -> "Damage":
         """Convert a damaged content."""
         return cls.model_validate({**vars(record), "versions": [vars(one) for one in record.versions]})
 

@@ -1,12 +1,16 @@
 """The endpoint of the installed plug-ins."""
 
+from typing import TYPE_CHECKING
+
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.paging import PageReply
 from frepo_core.web.schemas.models import Reply
 
 from ..feature import InventoryServices
-from ..plugin_offers import InstalledPlugin, Offer
+
+if TYPE_CHECKING:
+    from ..plugin_offers import InstalledPlugin, Offer
 
 
 class PluginOffer(Reply):
@@ -18,7 +22,7 @@ class PluginOffer(Reply):
     summary: str
 
     @classmethod
-    def of(cls, offer: Offer) -> "PluginOffer":
+    def of(cls, offer: "Offer") -> "PluginOffer":
         """Convert an offer."""
         return cls(kind=offer.kind, name=offer.name, used=offer.is_used, summary=offer.summary)
 
@@ -37,7 +41,7 @@ class Plugin(Reply):
     offers: list[PluginOffer]
 
     @classmethod
-    def of(cls, plugin: InstalledPlugin) -> "Plugin":
+    def of(cls, plugin: "InstalledPlugin") -> "Plugin":
         """Convert a plug-in."""
         return cls(
             name=plugin.name,

@@ -1,6 +1,6 @@
 """The endpoint of the storages."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
@@ -9,7 +9,9 @@ from frepo_core.web.conventions.types import Time, Whole
 from frepo_core.web.schemas.models import Reply
 
 from ..feature import InventoryServices
-from ..storages import StorageRecord
+
+if TYPE_CHECKING:
+    from ..storages import StorageRecord
 
 
 class Storage(Reply):
@@ -35,7 +37,7 @@ class Storage(Reply):
     damaged: Whole
 
     @classmethod
-    def of(cls, found: StorageRecord) -> "Storage":
+    def of(cls, found: "StorageRecord") -> "Storage":
         """Convert a storage."""
         return cls.model_validate(
             {

@@ -1,5 +1,7 @@
 """The endpoints of badges: a picture of the state for a wiki or a README, and its address."""
 
+from typing import TYPE_CHECKING
+
 from pyramid.response import Response
 
 from frepo_core.services.backups.collections.states import Severity
@@ -7,8 +9,11 @@ from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.schemas.models import Reply
 
-from ..badges import ALL, Badge
+from ..badges import ALL
 from ..feature import OverviewServices
+
+if TYPE_CHECKING:
+    from ..badges import Badge
 
 LABEL = "backup"
 HEIGHT = 20
@@ -54,7 +59,7 @@ def show_badge(request: FrepoRequest) -> Response:
     return answer
 
 
-def draw(badge: Badge) -> str:
+def draw(badge: "Badge") -> str:
     """Return the SVG: what it is about on the left, the state on the right. The texts are our own words."""
     left, right = (CHARACTER * len(text) + PADDING for text in (LABEL, badge.text))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{HEIGHT}" role="img" \

@@ -1,6 +1,7 @@
 """The endpoints of the history: how the service and its collections have grown."""
 
 from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -12,7 +13,9 @@ from frepo_core.web.conventions.types import Moment, Time, Whole
 from frepo_core.web.schemas.models import PageNumber, Query, Reply
 
 from ..feature import OverviewServices
-from ..overview import SampleRecord
+
+if TYPE_CHECKING:
+    from ..overview import SampleRecord
 
 
 class Sample(Reply):
@@ -31,7 +34,7 @@ class Sample(Reply):
     refusals: int | None
 
     @classmethod
-    def of(cls, found: SampleRecord) -> "Sample":
+    def of(cls, found: "SampleRecord") -> "Sample":
         """Convert a sample."""
         return cls(**vars(found))
 

@@ -1,12 +1,16 @@
 """The endpoint of the space that a collection takes, and what compact storage saves."""
 
+from typing import TYPE_CHECKING
+
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.types import Whole
 from frepo_core.web.schemas.models import Reply
 
-from ...compact.compact_space import CompactSpace
 from ...compact.feature import CompactServices
+
+if TYPE_CHECKING:
+    from ...compact.compact_space import CompactSpace
 
 
 class CompactReply(Reply):
@@ -24,7 +28,7 @@ class CompactReply(Reply):
     debt: Whole
 
     @classmethod
-    def of(cls, found: CompactSpace) -> "CompactReply":
+    def of(cls, found: "CompactSpace") -> "CompactReply":
         """Convert the figures."""
         return cls(**vars(found.figures), debt=found.debt)
 
