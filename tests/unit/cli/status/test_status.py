@@ -1,13 +1,15 @@
 """The commands that say what is wrong, who sent nothing, and how much space is used."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import delete, insert, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection, Lease, Sample
+from frepo_core.db.models import Collection, Lease, Sample, Token
+from frepo_core.domain.roles import Role
+from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collections import CollectionChange
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -121,14 +123,62 @@ class TestStatus:
 
     def test_twenty_collections_are_named_and_the_others_counted(self, console, make, led):
         for number in range(23):
-            make(f"{number}.sql", suspicious_since=utc_now() - HOUR)
+            make(f"{number}.sql", suspicious_since=utc_now() - 2 * number * HOUR)
 
         rows = rows_of(console.run("status", "-f", "json"))
 
         named = [row for row in rows if row["What"].startswith("collection ")]
         assert 20 == len(named)
-        more = "and 3 more; `frepo backup:list --state STATE` lists them"
+        more = "and 3 more; `frepo status --all` lists them"
         assert ("collections", "warning", more) == tuple(rows[-1].values())
+        rows = rows_of(console.run("status", "--all", "-f", "json"))
+        assert 23 == len([row for row in rows if row["What"].startswith("collection ")])
+
+    @pytest.mark.parametrize(
+        ("values", "labels", "cause"),
+        [
+            ({}, ["host:db7"], "of the host db7"),
+            ({"storage": "offsite"}, [], "in the storage offsite"),
+            ({}, [], "since the hour from 2026-05-01 02:00 UTC"),
+        ],
+    )
+    def test_a_mass_failure_is_one_line_with_its_common_cause(self, console, make, led, values, labels, cause):
+        at = datetime(2026, 5, 1, 2, 10, tzinfo=UTC)
+        for number in range(8):
+            make(f"{number}.sql", labels, suspicious_since=at + timedelta(minutes=number), **values)
+            make(f"good-{number}.sql", [f"host:{number}"])
+
+        rows = rows_of(console.run("status", "-f", "json"))
+
+        assert ("common cause", "warning") == (rows[-1]["What"], rows[-1]["State"])
+        assert f"8 are not well, nearly all {cause}: " in rows[-1]["Details"]
+        assert not [row for row in rows if row["What"].startswith("collection ")]
+        listed = rows_of(console.run("status", "--all", "-f", "json"))
+        assert 8 == len([row for row in listed if row["What"].startswith("collection ")])
+
+    def test_failures_of_one_network_are_one_line_and_those_with_nothing_in_common_are_named(
+        self, console, services, make, led
+    ):
+        def token(collection, address):
+            issued = services.tokens.generate(NewToken(roles=[Role.UPLOAD_VERSIONS], name=f"of {collection}"))
+            services.token_lists.grant(collection, issued.fingerprint)
+            used = update(Token).where(Token.fingerprint == issued.fingerprint)
+            used = used.values(last_used_at=utc_now(), last_used_from=address)
+            services.database.write(lambda session: session.execute(used))
+
+        for number in range(6):
+            since = utc_now() - 3 * number * HOUR
+            token(make(f"{number}.sql", suspicious_since=since), f"10.1.7.{number + 1}")
+            token(make(f"good-{number}.sql"), f"10.1.{number + 20}.1")
+
+        console.run("status")  # stores the check value of the phrase
+        assert "sent from the network 10.1.7.0/24" in rows_of(console.run("status", "-f", "json"))[-1]["Details"]
+
+        for number in range(6):  # as many are well there
+            token(make(f"well-{number}.sql"), f"10.1.7.{number + 100}")
+        token(make("well.sql"), "10.1.7.200")
+        rows = rows_of(console.run("status", "-f", "json"))
+        assert 6 == len([row for row in rows if row["What"].startswith("collection ")])
 
     def test_what_cannot_be_said_is_exit_status_3(self, console):
         wrong = {"DATABASE_URL": "postgresql://frepo@127.0.0.1:1/frepo"}

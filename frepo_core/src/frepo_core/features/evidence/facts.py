@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
-from frepo_core.db.models import Collection, Content, Event, File, Run, Version, VersionCheck
+from frepo_core.db.models import Collection, Content, Event, File, Version, VersionCheck
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.structs import struct
@@ -107,10 +107,3 @@ def read_acts(session: Session, since: datetime, until: datetime, most: int) -> 
     query = select(Event).where(Event.kind.in_(ACTS), Event.at >= since, Event.at < until)
     query = query.where(Event.position.is_not(None), Event.actor.not_like("system:%"))
     return session.scalars(query.order_by(Event.position.desc()).limit(most)).all()[::-1]
-
-
-def read_hosts_of_runs(session: Session) -> Mapping[str, str]:
-    """Return the host that the last report of a run has named, by the incarnation of the collection."""
-    newest = select(func.max(Run.id)).where(Run.host != "").group_by(Run.incarnation)
-    query = select(Run.incarnation, Run.host).where(Run.id.in_(newest))
-    return {row.incarnation: row.host for row in session.execute(query)}

@@ -12,6 +12,7 @@ from frepo_core.errors import FieldsError
 from frepo_core.services.backups.versions.version_checks import DetailedCheck
 from frepo_core.services.base.installation import ensure_id
 from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.reports.common_causes import host_of_labels, read_hosts_of_runs
 from frepo_core.settings import Settings
 
 from ..lock_proof.lock_proof import LockProofs
@@ -41,7 +42,6 @@ MONTH = timedelta(days=30)
 MOST_ACTS = 10_000
 WORST = 5
 # What a label begins with that names the host of a collection, as in `host:db7`.
-HOST = "host:"
 # The end of the output is for whoever looks for a mistake. A report is for others.
 _NOT_SHOWN = {"output"}
 
@@ -111,7 +111,7 @@ class Reports:
         with self._database.reading(is_snapshot=True) as session:
             known_since = facts.read_known_since(session)
             counted = facts.count_all(session, head["since"], head["until"], known_since)
-            of_runs = facts.read_hosts_of_runs(session)
+            of_runs = read_hosts_of_runs(session)
         hosts = _by_host(counted, of_runs)
         report = NightReport(
             **head,
@@ -240,9 +240,8 @@ def _host(name: str, source: Any, collections: Sequence[facts.Counted]) -> HostN
 def _host_of(one: facts.Counted, of_runs: Mapping[str, str]) -> tuple[str, str]:
     """Return the host of a collection, and how it is known: by a label, a run, or the name of the token."""
     row = one.row
-    for label in row.labels or ():
-        if label.startswith(HOST) and label != HOST:
-            return label.removeprefix(HOST).strip(), "label"
-    if host := of_runs.get(row.incarnation or row.id):
-        return host, "run"
+    if host := host_of_labels(row.labels):
+        return host, "label"
+    if of_run := of_runs.get(row.incarnation or row.id):
+        return of_run, "run"
     return (one.arrivals[-1].sender, "token") if one.arrivals else ("", "none")

@@ -9,6 +9,7 @@ from frepo_core.domain.texts.counts import counted
 from frepo_core.services.backups.collections.states import NOT_WELL, Severity, severity_of
 from frepo_core.services.composition.core_services import CoreServices
 from frepo_core.services.content.storages.first_storage import find_differences
+from frepo_core.services.reports.common_causes import Failure, describe_common_cause
 from frepo_core.services.reports.figures import StatusLine
 from frepo_core.services.reports.health.core_checks import PROBLEMS
 from frepo_core.services.reports.job_health import JobsFailError, check_worker
@@ -19,17 +20,24 @@ from .overview import NAMED
 
 UNTESTED_NAMED = 3
 UNCHANGED_NAMED = 3
+MASS_NAMED = 3
 
 
-def read_status(services: CoreServices) -> Sequence[StatusLine]:
-    """Run all health checks and look at all collections; return what was found."""
+MOST = 100_000
+
+
+def read_status(services: CoreServices, *, names_all: bool = False) -> Sequence[StatusLine]:
+    """Run all health checks and look at all collections; return what was found.
+
+    A mass failure with a common cause is one line, unless all are to be named.
+    """
     lines = (
         _service_lines(services),
         *(each.lines() for each in services.figures),
         _untested_lines(services.restore_ages),
         _unchanged_lines(services),
     )
-    return [*chain(*lines), *_collection_lines(services)]
+    return [*chain(*lines), *_collection_lines(services, names_all=names_all)]
 
 
 def _service_lines(services: CoreServices) -> Iterator[StatusLine]:
@@ -67,7 +75,7 @@ def _unchanged_lines(services: CoreServices) -> Iterator[StatusLine]:
         yield StatusLine(subject="unchanged", severity=Severity.OK, text=text)
 
 
-def _collection_lines(services: CoreServices) -> Iterator[StatusLine]:
+def _collection_lines(services: CoreServices, *, names_all: bool) -> Iterator[StatusLine]:
     overview = services.feature(OverviewServices).overviews.read()
     counts = {state: number for state, number in overview.collections.by_state.items() if number}
     severity = max((severity_of(state) for state in counts), default=Severity.OK)
@@ -76,17 +84,27 @@ def _collection_lines(services: CoreServices) -> Iterator[StatusLine]:
     for name in overview.failing_jobs:
         text = "its last run failed, see `frepo jobs`"
         yield StatusLine(subject=f"job {name}", severity=Severity.CRITICAL, text=text)
-    found = services.collection_states.in_states(NOT_WELL, NAMED + 1)
-    for collection, state in found[:NAMED]:
+    found = services.collection_states.in_states(NOT_WELL, MOST)
+    cause = describe_common_cause(services.database, found, services.backends.current)
+    if cause and not names_all:
+        named = ", ".join(one.filename for one, _ in found[:MASS_NAMED])
+        text = f"{len(found)} are not well, nearly all {cause}: {named}, …; `frepo status --all` lists them"
+        yield StatusLine(subject="common cause", severity=severity_of(found[0][1].state), text=text)
+        return
+    named_here = len(found) if names_all else NAMED
+    yield from _named_lines(found, named_here)
+
+
+def _named_lines(found: Sequence[Failure], most: int) -> Iterator[StatusLine]:
+    for collection, state in found[:most]:
         yield StatusLine(
             subject=f"collection {collection.id}",
             severity=severity_of(state.state),
             text=f"{collection.filename}: {state.state} since {state.since:%Y-%m-%d %H:%M} UTC: {state.reason}",
         )
-    if len(found) > NAMED:
-        more = overview.collections.not_well - NAMED
-        text = f"and {max(more, 1)} more; `frepo backup:list --state STATE` lists them"
-        yield StatusLine(subject="collections", severity=severity_of(found[NAMED][1].state), text=text)
+    if len(found) > most:
+        text = f"and {len(found) - most} more; `frepo status --all` lists them"
+        yield StatusLine(subject="collections", severity=severity_of(found[most][1].state), text=text)
 
 
 def describe_age(tested_at: datetime | None, now: datetime) -> str:

@@ -20,6 +20,7 @@ OVERDUE_COLUMNS = ("Collection", "Name", "State", "Due", "Overdue", "Last arriva
 class Status(StatusCommand, ListCommand):
     """Say whether anything is wrong with the service or its backups.
 
+    A mass failure with a common cause is one line, such as a storage that is down; --all names each collection.
     With --overdue, list the collections whose backup is due and has not arrived; with --untested, those whose last good
     restore test is too long ago, which is a warning. The exit status is that of a Nagios plug-in: 0 if all is well, 1
     if a collection is suspicious or late, or the settings differ from a promotion, 2 if anything worse is wrong, 3 if
@@ -32,6 +33,7 @@ class Status(StatusCommand, ListCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         lists = parser.add_mutually_exclusive_group()
+        lists.add_argument("--all", action="store_true", help="name all collections that are not well, one a line")
         lists.add_argument("--overdue", action="store_true", help="list the collections whose backup has not arrived")
         lists.add_argument(
             "--untested",
@@ -44,12 +46,12 @@ class Status(StatusCommand, ListCommand):
         services = self.services()
         if arguments.untested:
             return self._untested(services)
-        return self._overdue(services) if arguments.overdue else self._status(services)
+        return self._overdue(services) if arguments.overdue else self._status(services, names_all=arguments.all)
 
-    def _status(self, services: "Services") -> Rows:
+    def _status(self, services: "Services", *, names_all: bool) -> Rows:
         from ..status import read_status
 
-        lines = read_status(services)
+        lines = read_status(services, names_all=names_all)
         self.severity = max(line.severity for line in lines)
         return COLUMNS, [(line.subject, self.word(line.severity.name.lower()), line.text) for line in lines]
 
