@@ -2,16 +2,20 @@
 
 import json
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Barrier
 
 import pytest
+from sqlalchemy import select
 
-from frepo_core.db.models import Event
+from frepo_core.db.models import Collection, Event, RestoreChoice
 from frepo_core.domain.roles import Role
 from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.features.restore_tests.feature import test_restores as run_job
 from frepo_core.features.restore_tests.nightly_tests import RestoreFailedError
+from frepo_core.services.backups.rows.collection_rows import INCARNATION
 from frepo_core.services.upkeep.pruning import prune_restore_choices
 from frepo_core.testing import make_job_context
 
@@ -249,3 +253,52 @@ def test_a_copy_is_compared_with_what_the_client_has_measured_at_the_source(
 
     assert outcome == tests.run(services.collections.get(collection), by=None).outcome
     assert text in checked()[1]
+
+
+def test_two_changes_at_once_are_both_kept(root, path):
+    root.put(path, {"engine": "sqlite", "assertions": {"first": QUESTION}})
+    names = ["a", "b", "c", "d", "e", "f"]
+
+    start = Barrier(len(names))
+
+    def add(name):
+        start.wait()
+        return root.call("PATCH", path, json={"assertions": {name: QUESTION}}).status_int
+
+    with ThreadPoolExecutor(len(names)) as threads:
+        assert [200] * len(names) == list(threads.map(add, names))
+    assert {"first", *names} == root.get(path).json["assertions"].keys()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"rows": 7},
+        {"rows": {"min": 1}},
+        {"rows": {**QUESTION, "more": 1}},
+        {"rows": {**QUESTION, "min": "x"}},
+        {"rows": {**QUESTION, "newest_within": 1e300}},
+    ],
+)
+def test_assertions_that_cannot_be_read_end_no_other_test(
+    services, root, path, collection, make_collection, push, night, odd
+):
+    """As after a recovery from a journal that somebody has changed."""
+    other = make_collection()
+    for one in (collection, other):
+        push(one, dump(1, 2))
+        root.put(f"/api/v1/collections/{one}/restore-test", {"engine": "sqlite", "assertions": {}})
+    chosen = services.feature(RestoreTestServices).choices
+
+    def spoil(session):
+        chosen = select(RestoreChoice).join(Collection, INCARNATION == RestoreChoice.incarnation)
+        session.scalar(chosen.where(Collection.id == collection)).assertions = odd
+
+    services.database.write(spoil)
+    with pytest.raises(RestoreFailedError, match="1 of 2 .*set them again: rows"):
+        night()
+
+    outcomes = {one: chosen.last_outcome(one) for one in (collection, other)}
+    assert "good" == outcomes[other].outcome
+    assert "set them again: rows" in outcomes[collection].message
+    assert 200 == root.put(path, {"engine": "sqlite", "assertions": {"rows": QUESTION}}).status_int

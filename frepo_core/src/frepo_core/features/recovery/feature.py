@@ -96,6 +96,7 @@ class RecoveryServices:
             self.journal,
             None if unverified else self.seals,
             storage,
+            self.kinds,
             core.ingest.directory,
             notes,
             at=at,

@@ -1,7 +1,7 @@
 """Reads back what a database lacks and a storage still has. Lost versions come back through the trash."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -44,11 +44,12 @@ from frepo_core.services.upkeep.reconcile.staging import Listing, Notes, list_st
 from .first_epoch import find_first_epoch
 from .journal.journal import Journal
 from .journal.json_rows import Values, to_row
-from .journal.objects import table_of
+from .journal.objects import ObjectKind, table_of
 from .journal.seals import JournalSeals
 from .lost_contents import find_lost
+from .merged_kinds import add_missing, find_recorded, hold_again
 from .replayed_evictions import make_room, set_as_it_was
-from .row_loading import add_checks, insert_new
+from .row_loading import RowLoader, add_checks, insert_new
 from .sound_objects import SoundObjects, has_sound_object
 from .sources import Source, SourceFiles, find_source, list_others
 from .staging import Key, RecoveryStaging
@@ -65,13 +66,17 @@ _Lost = tuple[Key, Values]
 class MergeReport:
     """What was read back: collections, versions, versions that are in the trash, and what is in no storage any more.
 
-    `trash` is the number of versions that were in the trash then, too. `found_elsewhere` is that of the contents that
-    the database knows and whose bytes were found in another place.
+    `holds` and `choices` are those of collections: that they are on hold, and how they are restore-tested. `unusable`
+    are objects with impossible values. `trash` is the number of versions that were in the trash then, too.
+    `found_elsewhere` is that of the contents that the database knows and whose bytes were found in another place.
     """
 
     collections: int = 0
     versions: int = 0
     trash: int = 0
+    holds: int = 0
+    choices: int = 0
+    unusable: Sequence[str] = ()
     found_elsewhere: int = 0
     in_trash: list[Key] = field(default_factory=list)
     missing: list[Key] = field(default_factory=list)
@@ -89,6 +94,7 @@ class Merge:
         journal: Journal,
         seals: JournalSeals | None,
         storage: str,
+        kinds: Sequence[ObjectKind],
         folder: str | None,
         notes: Notes,
         *,
@@ -101,6 +107,7 @@ class Merge:
         self._journal = journal
         self._seals = seals
         self._storage = storage
+        self._kinds = {kind.name: kind for kind in kinds}
         self._notes = notes
         self._at = at
         self._sound = SoundObjects(database, backends)
@@ -146,6 +153,11 @@ class Merge:
                 report.missing, report.missing_files = find_lost(session)
         for batch in batches(self._states(source, "collection"), BATCH):
             report.collections += self._add_collections(batch, by)
+            report.holds += hold_again(self._database, batch, by) if self._at is None else 0
+        if self._at is None:
+            kind, loader = self._kinds["restore_choice"], RowLoader(self._database, self._staging)
+            report.choices = add_missing(self._database, loader, kind, self._states(source, kind.name))
+            report.unusable = loader.unusable
         for batch in batches(self._states(source, "version"), BATCH):
             self._staging.add_present(key for key, _ in batch)
         for batch in batches(self._states(source, "version"), BATCH):
@@ -173,7 +185,7 @@ class Merge:
             deleted = select(DeletedCollection.collection_id).where(DeletedCollection.collection_id.in_(ids))
             known |= set(session.scalars(deleted))
             if self._at is None:
-                known |= self._recorded(session, EventKind.COLLECTION_CREATED, ids)
+                known |= find_recorded(session, EventKind.COLLECTION_CREATED, ids)
             lost = [values for (one,), values in found if one not in known]
             rows = [values | dict.fromkeys(COUNTERS, 0) for values in lost]
             insert_new(session, table_of(Collection), [to_row(table_of(Collection), row) for row in rows])
@@ -186,12 +198,6 @@ class Merge:
             return len(lost)
 
         return self._database.write(work)
-
-    @staticmethod
-    def _recorded(session: Session, kind: EventKind, ids: Iterable[str]) -> set[str]:
-        """Return the collections about which the database has an event: they were removed here, and are not lost."""
-        query = select(Event.collection_id).where(Event.kind == kind.value, Event.collection_id.in_(list(ids)))
-        return {str(one) for one in session.scalars(query)}
 
     def _add_versions(self, found: Sequence[_Lost], report: MergeReport, by: By) -> None:
         """Add the versions that the database lacks to the trash, and restore them if they were lost by the database."""

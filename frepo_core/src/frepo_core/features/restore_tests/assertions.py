@@ -9,6 +9,12 @@ from frepo_core.domain.structs import struct
 
 from .box.messages import Report
 
+_NUMBERS = {"min", "max", "newest_within", "span"}
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
 
 @struct
 class Assertion:
@@ -27,10 +33,18 @@ class Assertion:
     span: float | None = None
 
     @classmethod
-    def load(cls, values: Mapping[str, Any]) -> "Assertion":
-        """Return an assertion from JSON."""
-        within = values.get("newest_within")
-        return cls(**{**values, "newest_within": None if within is None else timedelta(seconds=within)})
+    def load(cls, values: Any) -> "Assertion | None":
+        """Return an assertion from JSON; None for what is none, as in a journal that was changed."""
+        is_form = isinstance(values, Mapping) and values.keys() <= {"question", *_NUMBERS}
+        if not is_form or not isinstance(values.get("question"), str):
+            return None
+        if not all(_is_number(values[name]) for name in _NUMBERS & values.keys()):
+            return None
+        try:
+            within = values.get("newest_within")
+            return cls(**{**values, "newest_within": None if within is None else timedelta(seconds=within)})
+        except (OverflowError, ValueError):
+            return None
 
     def dump(self) -> dict[str, Any]:
         """Return values for JSON."""

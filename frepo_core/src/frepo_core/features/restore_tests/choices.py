@@ -1,6 +1,6 @@
 """How collections are restore-tested: the engine, and what a restored copy must have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -34,11 +34,15 @@ NEEDS_DOWNLOAD = (
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What a collection has chosen; `engine` is None for the engine of its labels or the command."""
+    """What a collection has chosen; `engine` is None for the engine of its labels or the command.
+
+    `unreadable` are the names of assertions whose values cannot be read, as after a recovery from an odd journal.
+    """
 
     engine: str | None = None
     assertions: Mapping[str, Assertion] = field(default_factory=dict)
     filled: list[str] | None = None
+    unreadable: Sequence[str] = ()
 
 
 class LastOutcome(NamedTuple):
@@ -86,20 +90,35 @@ class RestoreChoices:
 
         Raises `FieldsError`, and `AccessDeniedError` for assertions of a token that may not read the versions.
         """
-        current = self.of(collection.id)
-        changes = choice.assertions != current.assertions
-        if by is not None and changes and not allows("version.list", by, listed=is_listed):
-            raise AccessDeniedError(NEEDS_DOWNLOAD)
-        self.check(choice, collection.labels)
+        return self.edit(collection, lambda _: choice, by=by, is_listed=is_listed)
 
-        def work(session: Session) -> None:
+    def edit(
+        self,
+        collection: CollectionRecord,
+        change: Callable[[Choice], Choice],
+        *,
+        by: Identity | None,
+        is_listed: bool = True,
+    ) -> Choice:
+        """Set what `change` makes of what a collection has chosen, while nobody else can change that. Raises as `set`.
+
+        `change` may be called more than once.
+        """
+
+        def work(session: Session) -> Choice:
             row = _row(session, find_collection(session, collection.id, lock=True))
+            current = _choice(row)
+            choice = change(current)
+            changes = choice.assertions != current.assertions or current.unreadable
+            if by is not None and changes and not allows("version.list", by, listed=is_listed):
+                raise AccessDeniedError(NEEDS_DOWNLOAD)
+            self.check(choice, collection.labels)
             row.engine, row.assertions, row.filled = choice.engine, _dump(choice), None
             told: dict[str, Any] = {"before": _told(current), "after": _told(choice), NAMED_BY: row.incarnation}
             record(session, collection_event(EventKind.COLLECTION_EDITED, collection.id, by=by, **told))
+            return choice
 
-        self._database.write(work)
-        return choice
+        return self._database.write(work)
 
     def check(self, choice: Choice, labels: Sequence[str]) -> None:
         """Raise `FieldsError` if a collection with these labels cannot choose this."""
@@ -136,8 +155,10 @@ def _row(session: Session, collection: Collection) -> RestoreChoice:
 def _choice(row: RestoreChoice | None) -> Choice:
     if row is None:
         return Choice()
-    assertions = {name: Assertion.load(values) for name, values in row.assertions.items()}
-    return Choice(engine=row.engine, assertions=assertions, filled=row.filled)
+    loaded = {name: Assertion.load(values) for name, values in row.assertions.items()}
+    assertions = {name: one for name, one in loaded.items() if one is not None}
+    unreadable = sorted(loaded.keys() - assertions.keys())
+    return Choice(engine=row.engine, assertions=assertions, filled=row.filled, unreadable=unreadable)
 
 
 def _dump(choice: Choice) -> dict[str, Any]:

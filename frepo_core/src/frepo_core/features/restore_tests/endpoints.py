@@ -109,6 +109,16 @@ class RestoreTestPatch(Patch):
     engine: Annotated[str, Field(max_length=64)] | None = unset()
     assertions: Annotated[dict[Name, AssertionPatch | None], Field(max_length=MAX_ASSERTIONS)] = unset()
 
+    def apply(self, current: Choice) -> Choice:
+        """Return the choice as it is then."""
+        sent, assertions = self.changes(), dict(current.assertions)
+        for name, change in sent.get("assertions", {}).items():
+            if change is None:
+                assertions.pop(name, None)
+            else:
+                assertions[name] = change.apply(name, current.assertions.get(name))
+        return Choice(engine=sent.get("engine", current.engine), assertions=assertions)
+
 
 def show(request: FrepoRequest) -> Answer:
     """Show the engine and the assertions."""
@@ -126,17 +136,9 @@ def choose(request: FrepoRequest) -> Answer:
 
 def edit(request: FrepoRequest) -> Answer:
     """Change the engine or single assertions. Assertions need the role to read the versions, too."""
-    sent = request.body_as(RestoreTestPatch).changes()
+    patch = request.body_as(RestoreTestPatch)
     services = request.services.feature(RestoreTestServices)
-    current = services.choices.of(request.collection.id)
-    assertions = dict(current.assertions)
-    for name, change in sent.get("assertions", {}).items():
-        if change is None:
-            assertions.pop(name, None)
-        else:
-            assertions[name] = change.apply(name, current.assertions.get(name))
-    choice = Choice(engine=sent.get("engine", current.engine), assertions=assertions)
-    chosen = services.choices.set(request.collection, choice, by=request.sender, is_listed=_is_listed(request))
+    chosen = services.choices.edit(request.collection, patch.apply, by=request.sender, is_listed=_is_listed(request))
     return Answer(body=_reply(request, chosen))
 
 

@@ -69,6 +69,10 @@ class EngineTest:
         keep_going: Callable[[], None],
     ) -> RestoreResult:
         """Restore in a box, and judge the copy. Raises what `content.read` and `keep_going` raise."""
+        if self._choice.unreadable:
+            names = _named(tuple(self._choice.unreadable))
+            result = unknown(version, f"assertions of the collection cannot be read: set them again: {names}")
+            return replace(result, details={"engine": self._engine})
         try:
             order = self._order(self._names.find(self._engine), collection, timeout)
             sandbox, folder = self._settings.restore_tests_sandbox, self._settings.temp_directory

@@ -75,6 +75,10 @@ def merge(
         report = merging.run(source, by=None)
     read_back = f"{counted(report.collections, 'collection')}, {counted(report.versions, 'version')}"
     say(f"Read back: {read_back}, {counted(report.trash, 'version')} in the trash")
+    if report.holds or report.choices:
+        say(f"Also {counted(report.holds, 'hold')} and {counted(report.choices, 'choice')} of restore tests")
+    for problem in report.unusable:
+        say(f"Note: it cannot be read back: {problem}")
     if report.found_elsewhere:
         elsewhere = counted(report.found_elsewhere, "content")
         say(f"In another place than the database knows, and read there: {elsewhere}")
