@@ -16,6 +16,7 @@ TEMPLATES = Path(__file__).parent / "debian"
 PYTHON = Path("/usr/bin/python3")
 HOME = "usr/lib/frepo"
 SCRIPTS = ("frepo", "pserve")
+UNITS = ("frepo@.service", "frepo-restore@.service", "frepo-restore.socket")
 # Below /usr/local, so that an upgrade of the package leaves it alone.
 PLUGINS = "/usr/local/lib/frepo/plugins"
 # What pip writes for `pip uninstall`, with paths of the machine that builds.
@@ -52,9 +53,8 @@ def stage(sources: Sources, target: Path) -> Path:
         sources.folder / "deploy/nginx.conf": "usr/share/doc/frepo/examples/nginx.conf",
     }.items():
         _install(root / place, source.read_bytes(), 0o755 if source.name in {"frepo", "restart"} else 0o644)
-    unit = (sources.folder / "deploy/frepo@.service").read_text().replace("/opt/frepo/", f"/{HOME}/")
-    unit = unit.replace(" Install it in /etc/systemd/system/.", "")
-    _install(root / "lib/systemd/system/frepo@.service", unit.encode())
+    for name, text in units(sources.folder).items():
+        _install(root / "lib/systemd/system" / name, text.encode())
     date = _output("date", "--utc", "--rfc-email", f"--date=@{sources.epoch}")
     changelog = (
         f"frepo ({sources.version}-1) stable; urgency=medium\n\n  * frepo {sources.version}: see changelog.gz.\n"
@@ -65,6 +65,12 @@ def stage(sources: Sources, target: Path) -> Path:
     changes = gzip.compress((sources.folder / "CHANGES.md").read_bytes(), 9, mtime=0)
     _install(root / "usr/share/doc/frepo/changelog.gz", changes)
     return root
+
+
+def units(folder: Path) -> dict[str, str]:
+    """Return the units of systemd by their names, with the paths of the package. `folder` has the source."""
+    texts = {name: (folder / "deploy" / name).read_text().replace("/opt/frepo", f"/{HOME}") for name in UNITS}
+    return {name: re.sub(r" Install (it|both) in /etc/systemd/system/\.", "", text) for name, text in texts.items()}
 
 
 def _make_environment(sources: Sources, target: Path, folder: Path) -> None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import pytest
+from release.debian import HOME, units
 
 from frepo_core.settings import load_settings
 from support.servers import nginx as nginx_server
@@ -57,7 +58,7 @@ def test_systemd_knows_every_option_of_the_unit(tmp_path, name):
         pytest.skip("systemd-analyze is not there to check the unit")
     # The unit's program is not installed on this machine, which is not an error of the unit.
     for unit in (ROOT / "deploy").glob("frepo*.s[eo]*"):
-        text = re.sub("/opt/frepo/bin/[a-z]+", shutil.which("true"), unit.read_text())
+        text = re.sub("/opt/frepo/bin/[a-z3]+", shutil.which("true"), unit.read_text())
         (tmp_path / unit.name).write_text(text)
         (tmp_path / unit.name.replace("@.", "@6543.")).write_text(text)
     unit = name.replace("@.", "@6543.")
@@ -78,6 +79,32 @@ def test_the_unit_of_restore_tests_has_the_restrictions_of_the_service_and_more(
     assert {"DynamicUser=yes", "PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX"} <= set(restore.splitlines())
     for limit in ("MemoryMax", "TasksMax", "RuntimeMaxSec", "LimitFSIZE"):
         assert re.search(f"^{limit}=\\d", restore, re.MULTILINE)
+
+
+def test_the_box_of_restore_tests_is_as_closed_as_systemd_can_tell(tmp_path):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not there to check the unit")
+    (tmp_path / "frepo-restore@1.service").write_text((ROOT / "deploy/frepo-restore@.service").read_text())
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=10"]
+
+    done = subprocess.run(
+        [*command, str(tmp_path / "frepo-restore@1.service")], capture_output=True, text=True, check=False
+    )
+
+    # 0 is closed, 10 is open. What is left is a name for the user and the programs of the machine.
+    exposure = re.search(r"exposure level for frepo-restore@1.service: (\d+\.\d)", done.stdout)
+    assert float(exposure[1]) <= 0.5, done.stdout
+
+
+def test_the_debian_package_has_the_units_with_its_own_paths():
+    """Of the programs of an environment, the package has `frepo` and `python3`."""
+    for name, text in units(ROOT).items():
+        assert (ROOT / "deploy" / name).exists()
+        assert "/opt/" not in text.replace(" /opt:ro", "")
+        assert "/etc/systemd/system" not in text
+        if starts := re.findall(r"^ExecStart=(\S+)", text, re.MULTILINE):
+            assert {f"/{HOME}/bin/frepo", f"/{HOME}/bin/python3"} >= set(starts)
+    assert {"frepo@.service", "frepo-restore@.service", "frepo-restore.socket"} == units(ROOT).keys()
 
 
 def test_the_container_holds_every_distribution():
