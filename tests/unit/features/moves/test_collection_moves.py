@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.limits import COUNT
-from frepo_core.errors import StorageUnavailable
+from frepo_core.errors import CollectionHeldError, StorageUnavailable
 from frepo_core.features.moves.feature import MoveServices
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.services.backups.rows.collection_change import CollectionChange
@@ -176,3 +176,24 @@ def _counted(contents):
     for one in contents:
         found[one] = found.get(one, 0) + 1
     return found
+
+
+@pytest.mark.databases
+def test_a_collection_on_hold_moves_with_all_that_it_keeps(
+    services, make_collection, push, move, content, by, two_days_pass
+):
+    collection = make_collection(2)
+    for number in range(2):
+        push(collection, f"held {number}".encode())
+    services.holds.set(collection, "case 4711", by=by)
+
+    move(collection)
+    push(collection, b"held 2")  # the limit is two
+    two_days_pass()
+
+    versions = services.versions.list(collection)
+    assert [b"held 0", b"held 1", b"held 2"] == sorted(content(one) for one in versions)
+    assert {"archive"} == {one.file.blob.storage for one in versions}
+    with pytest.raises(CollectionHeldError):
+        services.versions.delete(collection, "v1", by=by)
+    assert "case 4711" == services.collections.get(collection).hold.reason

@@ -53,6 +53,7 @@ def by_job(services):
     return by_job
 
 
+@pytest.mark.databases
 @pytest.mark.slow
 def test_no_door_removes_what_is_on_hold_and_each_opens_when_the_hold_is_ended(
     services, make_collection, push, found, sender, hold, by_job
@@ -134,6 +135,7 @@ def test_no_door_removes_what_is_on_hold_and_each_opens_when_the_hold_is_ended(
         assert kept != after, name
 
 
+@pytest.mark.databases
 def test_the_last_gate_refuses_whoever_asks(services, make_collection, push, hold):
     """What forgot to ask about the hold removes nothing."""
     collection = make_collection(2)
@@ -148,6 +150,7 @@ def test_the_last_gate_refuses_whoever_asks(services, make_collection, push, hol
         services.database.write(work)
 
 
+@pytest.mark.databases
 def test_only_the_limit_of_the_size_refuses_and_it_names_the_hold(services, make_collection, push, hold):
     collection = make_collection(2, limits={"total_size": 65, "version_size": 30})
     for number in range(1, 3):
