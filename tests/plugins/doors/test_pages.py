@@ -86,6 +86,20 @@ def test_a_client_reads_the_collections_that_it_may_see(running, service, five, 
     assert {five: 5, others[0]: 0}.items() <= {one.id: one.versions for one in service.collections().items}.items()
 
 
+def test_a_plug_in_finds_the_collections_of_its_strategy_and_their_options(running, service, identify):
+    others = [running.make_collection() for _ in range(2)]
+    kept = sorted(running.make_collection(strategy="keep", strategy_options={"daily": days}) for days in (3, 4, 5))
+    reader = identify(running.make_token(Role.LIST_COLLECTIONS.value))
+    running.request("PUT", f"/api/v1/collections/{kept[1]}/access/{reader.fingerprint}")
+
+    assert (kept, 2) == read(service.collections, "id", strategy="keep")
+    assert ([kept[1]], 1) == read(service.collections, "id", strategy="keep", by=reader)
+    assert ([], 1) == read(service.collections, "id", strategy="keep_nothing")
+    assert {3, 4, 5} == {service.collection(one).strategy_options["daily"] for one in kept}
+    found = service.collection(others[0])
+    assert ("delete_oldest_when_adding_new", {}) == (found.strategy, found.strategy_options)
+
+
 def test_a_client_reads_the_files_that_it_may_see(running, service, identify):
     admin = identify(running.admin)
     names = [

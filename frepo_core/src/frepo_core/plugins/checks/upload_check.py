@@ -71,12 +71,18 @@ class CheckResult:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionInfo:
-    """A collection for plug-ins: `name` is the file name of its versions, `labels` are texts that people chose."""
+    """A collection for plug-ins: `name` is the file name of its versions, `labels` are texts that people chose.
+
+    `strategy_options` are those that were chosen for its `strategy`; one that is missing has its default. Both are
+    empty for a collection that was deleted.
+    """
 
     id: str
     name: str
     description: str = ""
     labels: tuple[str, ...] = ()
+    strategy: str = ""
+    strategy_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,9 +55,12 @@ class ReadingService(Protocol):
         """
 
     def collections(
-        self, *, after: str | None = None, limit: int = 100, by: Identity | None = None
+        self, *, after: str | None = None, limit: int = 100, by: Identity | None = None, strategy: str | None = None
     ) -> ListPage[CollectionUsage]:
-        """Return a page of the collections with their sizes and states, by id."""
+        """Return a page of the collections with their sizes and states, by id; only those with a `strategy`.
+
+        So a plug-in with a strategy of its own finds its collections, and by `collection` their options.
+        """
 
     def files(self, *, after: str | None = None, limit: int = 100, by: Identity | None = None) -> ListPage[FileInfo]:
         """Return a page of the plain files, the newest first. A page for a client may be shorter than `limit`."""

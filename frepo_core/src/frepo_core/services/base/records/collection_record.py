@@ -178,4 +178,11 @@ def plugin_guards(guards: Guards) -> PluginGuards:
 
 def collection_info(record: CollectionRecord) -> CollectionInfo:
     """Return the collection as plug-ins see it."""
-    return CollectionInfo(id=record.id, name=record.filename, description=record.description, labels=record.labels)
+    return CollectionInfo(
+        id=record.id,
+        name=record.filename,
+        description=record.description,
+        labels=record.labels,
+        strategy=record.strategy,
+        strategy_options=record.strategy_options or {},
+    )

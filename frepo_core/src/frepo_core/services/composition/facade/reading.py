@@ -63,10 +63,12 @@ class ReadingFacade(ConnectedFacade):
         return _page(self._services.trash.page(collection.id, request), trashed_version)
 
     def collections(
-        self, *, after: str | None = None, limit: int = 100, by: Identity | None = None
+        self, *, after: str | None = None, limit: int = 100, by: Identity | None = None, strategy: str | None = None
     ) -> ListPage[CollectionUsage]:
         request = _request(after, limit)
         query = select(Collection.id).where(*(visible_to(by) if by else []))
+        if strategy is not None:
+            query = query.where(Collection.strategy == strategy)
         with self._services.database.reading(is_snapshot=True) as session:
             rows = session.scalars(paged(query, request, [Collection.id])).all()
             found = cut(rows, request, lambda one: [one])
