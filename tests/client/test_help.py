@@ -8,7 +8,7 @@ from frepo_client.cli import main, make_parser
 from support.paths import ROOT
 
 COMMANDS = ["enroll", "run", "pipe", "push", "restore", "pull", "verify"]
-COMMANDS += ["check", "schedule", "spool", "status", "token"]
+COMMANDS += ["check", "schedule", "spool", "status", "token", "wal"]
 
 
 def test_help_fits_a_screen(monkeypatch, capsys):

@@ -28,12 +28,22 @@ _COMMANDS = {
     "spool": "list or delete the dumps that wait for the service",
     "status": "print the states of the collections",
     "token": "replace the token of this machine by a new one",
+    "wal": "archive the WAL of a PostgreSQL, and get it back",
 }
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
-    words, command = split_command(sys.argv[1:] if words is None else words)
+    words = list(sys.argv[1:] if words is None else words)
+    if "wal" not in words:
+        return _run(words)
+    from .commands.wal import run_for_postgresql
+
+    return run_for_postgresql(lambda: _run(words), words)
+
+
+def _run(words: Sequence[str]) -> int:
+    words, command = split_command(words)
     arguments = make_parser(is_lazy=True).parse_args(words)
     arguments.command = command
     reporter = Reporter(as_json=arguments.json, quiet=arguments.quiet)
@@ -97,11 +107,11 @@ def make_parser(*, is_lazy: bool = False) -> argparse.ArgumentParser:
 
 
 class _ScreenParser(argparse.ArgumentParser):
-    """The parser of the command line, whose help fits a screen of 24 lines: no empty one is before the commands."""
+    """The parser of the command line, whose help fits a screen of 24 lines: only one of them is empty."""
 
     def format_help(self) -> str:
         """Return the help."""
-        return super().format_help().replace("\n\ncommands:", "\ncommands:")
+        return super().format_help().replace("\n\ncommands:", "\ncommands:").replace("\n\noptions:", "\noptions:")
 
 
 class _CommandParser(argparse.ArgumentParser):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from email.message import Message
+
 STORED = 0
 USAGE = 2
 UNDECIDED = 10  # with --strict: pending or unchecked
@@ -47,12 +49,13 @@ class UnreachableError(ClientError):
 
 
 class RefusedError(ClientError):
-    """The server has refused. `http_status` is that of its answer, `code` its number of the error, if it has one."""
+    """The server has refused. `http_status` and `headers` are those of its answer, `code` its number of the error."""
 
-    def __init__(self, message: str, http_status: int, code: object = None) -> None:
+    def __init__(self, message: str, http_status: int, code: object = None, headers: Message | None = None) -> None:
         super().__init__(message)
         self.http_status = http_status
         self.code = code
+        self.headers = headers or Message()
 
 
 class WrongContentError(ClientError):

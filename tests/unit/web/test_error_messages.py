@@ -17,7 +17,7 @@ SOURCE = Path(frepo_core.__path__[0])
 CODE_NAME = re.compile("[a-z0-9]+(_[a-z0-9]+)+(___)?")
 RAISING = {"RuleError", "FieldsError", "broken", "_refusal", "_refused", "ValueError"}
 NOT_V4 = "9b2ff1a2-8e2b-1d61-9d3c-8f6a3d6f1b11"
-STRATEGIES = ("alert_when_backup_limit_reached", "delete_oldest_when_adding_new", "keep")
+STRATEGIES = ("alert_when_backup_limit_reached", "delete_oldest_when_adding_new", "keep", "wal")
 LIMITS = with_settings(backup__max_versions="5")
 
 

@@ -204,7 +204,7 @@ def _error_of(error: urllib.error.HTTPError, timeout: float) -> Exception:
     message = f"{sentence(body) or error.reason} (HTTP {error.code})"
     if error.code in TRANSIENT:
         return TransientAnswerError(message, error.code, _seconds(error.headers.get("Retry-After", "")))
-    return RefusedError(message, error.code, _problem(body).get("code"))
+    return RefusedError(message, error.code, _problem(body).get("code"), error.headers)
 
 
 def _proxy_of(url: str) -> str:

@@ -5,7 +5,8 @@ import uuid
 from support.answers import COUNT, ONE, SMALL, TOTAL
 from support.client import COLLECTIONS, refusal, with_settings
 
-STRATEGIES = "unknown_strategy_allowed___alert_when_backup_limit_reached___or__delete_oldest_when_adding_new___or__keep"
+NAMES = ("alert_when_backup_limit_reached", "delete_oldest_when_adding_new", "keep", "wal")
+STRATEGIES = f"unknown_strategy_allowed___{'___or__'.join(NAMES)}"
 
 
 def test_null_and_known_strategies_are_accepted(root):

@@ -1,0 +1,1 @@
+"""The archive of a PostgreSQL: its files are pushed and fetched by their names."""

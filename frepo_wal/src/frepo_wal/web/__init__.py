@@ -1,0 +1,1 @@
+"""What the service answers about archives of WAL. Only the web imports this."""

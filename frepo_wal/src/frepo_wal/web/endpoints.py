@@ -1,0 +1,175 @@
+"""The endpoints: store a file of the WAL under its name, and get it."""
+
+from functools import partial
+
+from pyramid.response import Response
+
+from frepo_core.plugins import EndpointError, FieldsError, PluginContext, StoredVersion
+from frepo_core.web import Answer, Endpoint, FrepoRequest, version_content
+
+from ..archive import LABEL, PARENT, SWITCH, SYSTEM, WAITING, WRITTEN, Archive, find_archive
+from ..headers import SIZE, WrongContentError, check_segment, read_parent
+from ..names import EXPECTED, WalName, parse_name
+from ..status import read_status
+from ..strategy import GUARDS
+from .body import MAX_SIZE, Body, opened_body
+from .models import StatusReply, Stored
+
+PATH = "/api/v1/collections/{collection}/wal"
+# With this header, the answer 404 says that the archive has no such file: not that there is no archive, or no service.
+MISSING = "X-Frepo-Wal"
+WAITING_HEADER, WRITTEN_HEADER = "X-Frepo-Wal-Waiting", "X-Frepo-Wal-Written"
+# What may be in front of a content that was compressed on the way, in bytes.
+_MORE = 1 << 20
+_HISTORY_SIZE = 64 << 10
+_DIGITS = 10
+
+
+class Views:
+    """The views."""
+
+    def __init__(self, context: PluginContext) -> None:
+        self._context = context
+
+    def limit(self, request: FrepoRequest) -> int:
+        """Refuse a wrong name before the body arrives; return the largest size of a body."""
+        _name_of(request)
+        return MAX_SIZE + _MORE
+
+    def store(self, request: FrepoRequest) -> Answer:
+        """Store a file, unless it is there."""
+        text, name = _name_of(request)
+        archive = find_archive(self._context, request.collection.id)
+        with opened_body(request) as body:
+            labels = {LABEL: text, **_check_content(archive, name, body)}
+            for label, header in ((WAITING, WAITING_HEADER), (WRITTEN, WRITTEN_HEADER)):
+                if (value := request.headers.get(header, "")).isascii() and value.isdecimal() and len(value) <= _DIGITS:
+                    labels[label] = value
+            if found := archive.find(text):
+                return _answer(text, _same(found, body, text), is_new=False)
+            return _answer(text, self._add(request, archive, body, labels), is_new=True)
+
+    def _add(self, request: FrepoRequest, archive: Archive, body: Body, labels: dict[str, str]) -> StoredVersion:
+        text = labels[LABEL]
+        added = self._context.service.add_version(
+            archive.collection.id,
+            body.begin(),
+            by=request.sender,
+            size=None if body.coding else request.content_length,
+            coding=body.coding,
+            guards=GUARDS,
+            labels=labels,
+        )
+        first = archive.find(text)  # of two requests with one name at once, the first wins
+        if first is None or first.number >= added.number:
+            return _accepted(added, text)
+        reason = f"{text} had arrived a moment before"
+        self._context.service.delete_versions(
+            archive.collection.id, [added.number], by=None, reason=reason, trash=False
+        )
+        if first.sha256 != added.sha256:
+            raise _conflict(text)
+        return _accepted(first, text)
+
+    def send(self, request: FrepoRequest) -> Response:
+        """Answer with a file."""
+        text, _ = _name_of(request)
+        archive = find_archive(self._context, request.collection.id)
+        found = archive.find(text)
+        if found is None:
+            raise EndpointError(404, f"The archive has no {text}", headers={MISSING: "missing"})
+        return version_content(request, archive.collection.id, found.number)
+
+    def show(self, request: FrepoRequest) -> Answer:
+        """Answer what the archive has, and what it lacks."""
+        archive = find_archive(self._context, request.collection.id)
+        return Answer(body=StatusReply.model_validate(read_status(archive)))
+
+
+def _name_of(request: FrepoRequest) -> tuple[str, WalName]:
+    text = str(request.matchdict["name"])
+    if (name := parse_name(text)) is None:
+        raise FieldsError({"name": [f"Expected {EXPECTED}"]})
+    return text, name
+
+
+def _check_content(archive: Archive, name: WalName, body: Body) -> dict[str, str]:
+    """Compare a content with its name; return the labels that it gives. Raises `EndpointError`."""
+    if name.kind == "history":
+        parent = read_parent(body.head(_HISTORY_SIZE))
+        return {PARENT: str(parent[0]), SWITCH: str(parent[1])} if parent else {}
+    if name.kind == "backup":
+        return {}
+    size = None if body.coding else body.begin().seek(0, 2)
+    try:
+        header = check_segment(name, body.head(SIZE), size)
+    except WrongContentError as error:
+        raise EndpointError(422, f"{error}. It is not stored: look at what archive_command sends") from error
+    if header is None:
+        return {}
+    archive.check_system(header.system)
+    return {SYSTEM: str(header.system)}
+
+
+def _same(found: StoredVersion, body: Body, text: str) -> StoredVersion:
+    if body.sha256() != found.sha256:
+        raise _conflict(text)
+    return _accepted(found, text)
+
+
+def _accepted(version: StoredVersion, text: str) -> StoredVersion:
+    """Return a version that stays. One in quarantine may leave, and PostgreSQL must keep its file until then."""
+    if version.quarantined:
+        why = version.quarantine_reason or version.verdict_reason
+        raise EndpointError(409, f"{text} is in quarantine: {why}. Release it, then PostgreSQL goes on")
+    return version
+
+
+def _conflict(text: str) -> EndpointError:
+    return EndpointError(
+        409,
+        f"The archive has {text} with other content. Two servers archive here, or one was restored and not promoted",
+    )
+
+
+def _answer(text: str, version: StoredVersion, *, is_new: bool) -> Answer:
+    body = Stored(name=text, version=version.number, size=version.size, sha256=version.sha256)
+    return Answer(body=body, status=201 if is_new else 200)
+
+
+def make_endpoints(context: PluginContext) -> list[Endpoint]:
+    """Return the endpoints."""
+    views = Views(context)
+    of_file = partial(Endpoint, path=f"{PATH}/{{name}}", parameters={"name": "The name of the file, %f."})
+    return [
+        of_file(
+            name="store_wal",
+            method="PUT",
+            view=views.store,
+            summary="Store a segment of the WAL, or a file next to it, under its name",
+            permission="version.upload",
+            content=True,
+            before_body=views.limit,
+            writes=True,
+            headers=(WAITING_HEADER, WRITTEN_HEADER),
+            answers={200: Stored, 201: Stored, 409: None, 422: None},
+        ),
+        of_file(
+            name="fetch_wal",
+            method="GET",
+            view=views.send,
+            summary="Get a segment of the WAL, or a file next to it, by its name",
+            permission="version.list",
+            answer_headers=(MISSING,),
+            answers={200: None, 404: None, 409: None},
+        ),
+        Endpoint(
+            name="show_wal",
+            method="GET",
+            path=PATH,
+            view=views.show,
+            summary="Show what an archive of WAL has, what it lacks, and from when until when it can be restored",
+            permission="version.list",
+            answers={200: StatusReply, 409: None},
+        ),
+    ]
