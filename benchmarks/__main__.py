@@ -24,6 +24,7 @@ from . import (
     small,
     stores,
     transfers,
+    wal,
 )
 from .harness import report
 from .harness.measure import Results, Row, Sizes, machine
@@ -38,6 +39,7 @@ GROUPS = {
     "uploads": large_uploads.run,
     "sessions": sessions.run,
     "transfers": transfers.run,
+    "wal": wal.run,
     "memory": memory.run,
     "compact": compact.run,
     "stores": stores.run,
