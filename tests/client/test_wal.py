@@ -91,6 +91,22 @@ def test_a_full_disk_is_not_the_end_of_the_archive(machine, archive):
     assert machine.run(*words, check=None).returncode > FATAL
 
 
+def test_a_planted_link_is_not_followed(machine, archive):
+    victim = machine.home / "victim"
+    victim.write_text("precious")
+    (machine.home / "pg_wal/.frepo-wal").mkdir()
+    planted = ["RECOVERYXLOG.part", ".frepo-wal/lock", f".frepo-wal/{name(4)}.part"]
+    for path in planted:
+        (machine.home / "pg_wal" / path).symlink_to(victim)
+
+    fetch(machine, archive, name(3))
+    fetch(machine, archive, name(4))
+
+    assert segment(4) == fetched(machine)
+    assert "precious" == victim.read_text()
+    assert 0o600 == (machine.home / "pg_wal/RECOVERYXLOG").stat().st_mode & 0o777
+
+
 def test_the_next_segments_are_fetched_in_advance_and_forgotten(machine, archive):
     early = machine.home / "pg_wal/.frepo-wal"
 

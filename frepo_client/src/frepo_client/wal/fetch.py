@@ -11,6 +11,7 @@ import re
 import time
 
 from ..errors import RefusedError, WrongContentError
+from ..private_files import create, delete, open_lock, replacing
 from ..server.api import Api
 from ..server.connection import ConnectionFailedError, describe_failure
 from ..server.waiting import pieces
@@ -39,21 +40,34 @@ class Fetch:
         with contextlib.suppress(FileNotFoundError):
             os.replace(early, path)
             return os.path.getsize(path)
-        return self.download(name, path)
+        content = self._download(name)
+        if content is None:
+            return None
+        with replacing(path, is_durable=False) as file:  # PostgreSQL syncs it
+            file.write(content)
+        return len(content)
 
-    def download(self, name: str, path: str) -> int | None:
-        """Download a file; return its size, None if the archive has none."""
+    def in_advance(self, name: str) -> None:
+        """Write a file into the folder, where `into` finds it. Others wait for it as long as its part is there."""
+        path = os.path.join(self.folder, name)
+        delete(f"{path}.part")
+        with create(f"{path}.part") as file:
+            content = self._download(name)
+            file.write(content or b"")
+        if content is None:
+            delete(f"{path}.part")
+        else:
+            os.replace(f"{path}.part", path)
+
+    def _download(self, name: str) -> bytes | None:
+        """Return the content of a file, None if the archive has none."""
         address = path_of(self._api, self._collection, name)
         try:
-            content = self._api.retry.run(lambda: self._read(address))
+            return self._api.retry.run(lambda: self._read(address))
         except RefusedError as error:
             if error.http_status == 404 and error.headers.get("X-Frepo-Wal") == "missing":
                 return None
             raise
-        with open(f"{path}.part", "wb") as file:
-            file.write(content)
-        os.replace(f"{path}.part", path)
-        return len(content)
 
     def _read(self, address: str) -> bytes:
         try:
@@ -87,10 +101,10 @@ class Fetch:
     def _is_fetching(self) -> bool:
         """Return whether a process fetches in advance now: a file may be what a killed one has left."""
         try:
-            with open(os.path.join(self.folder, LOCK)) as lock:
+            with open_lock(os.path.join(self.folder, LOCK)) as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except FileNotFoundError:
-            return False
-        except OSError:
+        except BlockingIOError:
             return True
+        except OSError:  # there is no such folder, or its lock is a link
+            return False
         return False

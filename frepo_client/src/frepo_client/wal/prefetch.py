@@ -8,6 +8,7 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 
+from ..private_files import open_lock
 from .fetch import LOCK, Fetch
 
 _SEGMENT = re.compile(r"[0-9A-F]{24}")
@@ -41,12 +42,11 @@ def _work(fetch: Fetch, names: list[str]) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)
-    with open(os.path.join(fetch.folder, LOCK), "w") as lock:
+    with open_lock(os.path.join(fetch.folder, LOCK)) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return
-        paths = {name: os.path.join(fetch.folder, name) for name in names}
-        wanted = [name for name in names if not os.path.exists(paths[name])]
+        wanted = [name for name in names if not os.path.exists(os.path.join(fetch.folder, name))]
         with ThreadPoolExecutor(_PARALLEL) as threads:
-            list(threads.map(lambda name: fetch.download(name, paths[name]), wanted))
+            list(threads.map(fetch.in_advance, wanted))
