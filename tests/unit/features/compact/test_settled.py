@@ -7,6 +7,7 @@ from sqlalchemy import update
 
 from frepo_core.db.models import StoredObject, Version
 from frepo_core.db.types import simulated_time
+from frepo_core.errors import FrepoError
 from frepo_core.features.compact.survey import Surveys
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
@@ -85,3 +86,32 @@ def test_time_alone_is_enough_when_a_version_is_old_enough_and_after_a_day(histo
     assert [] == read
     history.job(hours=50)
     assert [collection] == read
+
+
+def test_a_collection_is_settled_if_its_strategy_prevents_what_would_be_done_without_it(history, read):
+    """The version of a month stays longer than newer ones, which could be its base otherwise."""
+    collection = history.make(count=40, strategy="keep", strategy_options={"last": 2, "monthly": 12})
+    history.push(collection)
+    for _ in range(3):
+        history.push(collection, days=10)
+    history.job()
+    history.job()
+    read.clear()
+
+    assert 0 == history.job()["encoded"]
+    assert [] == read
+    history.check()
+
+
+def test_a_collection_whose_strategy_fails_is_asked_again(history, read, monkeypatch):
+    collection = history.make()
+    history.push(collection)
+    history.push(collection)
+
+    def fail(self, *_):
+        raise FrepoError("the strategy failed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Surveys, "with_ends", fail)
+        assert (1, 1) == (history.job()["failed"], history.job()["failed"])
+    assert 1 == history.job()["encoded"]

@@ -81,17 +81,23 @@ class Plans:
     def _plan(
         self, name: str, mark: Mark, failed: Callable[[str, FrepoError], None], sketch: MakeSketches
     ) -> Iterator[tuple[Survey, list[Step]]]:
-        """Yield what is to be done in a collection. The strategy is only asked if anything is."""
-        now = utc_now()
+        """Yield what is to be done in a collection. The strategy is only asked if anything may be."""
+        now, problems = utc_now(), list[str]()
         surveys = self._surveys.read(name, now)
-        busy = [survey for survey in surveys if plan(survey.contents, depth=self._depth)]
-        if not busy:
+
+        def note(what: str, error: FrepoError) -> None:
+            problems.append(what)
+            failed(what, error)
+
+        is_settled = True
+        for survey in surveys:
+            known, steps = self._decide(survey, note, sketch)
+            if steps:
+                is_settled = False
+                yield known, steps
+        if is_settled and not problems:
             times = [time for survey in surveys if (time := survey.find_next_change(now, self._settings))]
             self._settled.note(name, mark, now, min(times, default=None))
-        for survey in busy:
-            known, steps = self._decide(survey, failed, sketch)
-            if steps:
-                yield known, steps
 
     def _decide(
         self, survey: Survey, failed: Callable[[str, FrepoError], None], sketch: MakeSketches
