@@ -10,7 +10,9 @@ import pytest
 
 from frepo_core.errors import BlobNotFound, DamagedObjectError
 from frepo_core.features.compact import spooled_part
+from frepo_core.features.compact.decoded_parts import DecodedParts
 from frepo_core.features.compact.spooled_part import PIECE, SpooledParts
+from frepo_core.services.content.decoder_memory import NO_WAIT
 from frepo_core.services.content.held_bytes import HeldBytes
 
 CONTENT = bytes(range(256)) * 12_288  # three pieces
@@ -141,3 +143,23 @@ def test_the_parts_take_at_most_half_of_what_is_free(parts, monkeypatch):
         first.fill(io.BytesIO(bytes(400)), lambda: None, lambda: None)
         first.read()
         stack.enter_context(parts.new(0, 300))
+
+
+def test_without_the_folder_for_temporary_files_the_content_is_sent_from_its_decoder(parts, tmp_path):
+    tmp_path.rmdir()
+
+    assert parts.new(START, 100) is None
+
+
+def test_a_content_that_cannot_be_opened_at_its_start_is_closed():
+    class Wrong(io.BytesIO):
+        def seek(self, *_):
+            raise DamagedObjectError("0" * 64, "its head is wrong")
+
+    opened, parts = [], DecodedParts(None)
+    for _ in range(3):  # more than may be open
+        opened.append(Wrong(CONTENT))
+        with pytest.raises(DamagedObjectError):
+            parts.open(lambda: opened[-1], 1, None, size=100, wait=NO_WAIT, is_spooled=False)
+
+    assert all(content.closed for content in opened)

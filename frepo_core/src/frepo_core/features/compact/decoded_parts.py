@@ -1,6 +1,7 @@
 """Decodes contents, and parts of them, for clients: a few at a time, so that the memory for it is bounded."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from typing import BinaryIO, Self, cast
 
@@ -45,13 +46,12 @@ class DecodedParts(EncodedParts):
         line = self._wholes if size > LARGEST_PART else self._parts
         line.take(1, wait)
         release = partial(line.give_back, 1)
-        try:
-            content = open_content()
+        with ExitStack() as failed:
+            failed.callback(release)
+            content = failed.enter_context(open_content())
             content.seek(start)
             part = self._spools.new(start, size) if self._spools and is_spooled else None
-        except BaseException:
-            release()
-            raise
+            failed.pop_all()  # the part closes the content, and frees its place
         if part is None:
             return cast(BinaryIO, _Part(content, length, release))
         part.fill(content, line.move, release)

@@ -30,18 +30,18 @@ class SpooledParts:
 
     def new(self, start: int, length: int) -> "SpooledPart | None":
         """Return a part that gets `length` bytes of a content from `start`; None if the disk has no room for it."""
-        free = shutil.disk_usage(self._directory or tempfile.gettempdir()).free
-        with self._lock:
-            if self._missing + length > free * MOST_OF_FREE:
-                return None
-            self._missing += length
         try:
+            free = shutil.disk_usage(self._directory or tempfile.gettempdir()).free
             file = UnnamedFile(self._directory, self._held)
         except OSError as error:  # that of the temporary files: the storage has not failed
             log.warning("an old version is decoded while it is sent: %s", error)
-            self._count(length)
             return None
-        return SpooledPart(file, start, length, self._count)
+        with self._lock:
+            if self._missing + length <= free * MOST_OF_FREE:
+                self._missing += length
+                return SpooledPart(file, start, length, self._count)
+        file.close()
+        return None
 
     def _count(self, size: int) -> None:
         """Count bytes that were written, or will never be: the disk has room for others."""
