@@ -157,7 +157,7 @@ def _choice(row: RestoreChoice | None) -> Choice:
         return Choice()
     loaded = {name: Assertion.load(values) for name, values in row.assertions.items()}
     assertions = {name: one for name, one in loaded.items() if one is not None}
-    unreadable = sorted(loaded.keys() - assertions.keys())
+    unreadable = tuple(sorted(loaded.keys() - assertions.keys()))
     return Choice(engine=row.engine, assertions=assertions, filled=row.filled, unreadable=unreadable)
 
 
