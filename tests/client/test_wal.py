@@ -85,6 +85,17 @@ def test_a_service_that_cannot_be_reached_is_not_the_end_of_the_archive(machine,
     assert done.returncode > FATAL
 
 
+def test_a_client_that_cannot_be_loaded_is_not_the_end_of_the_archive(machine, archive):
+    broken = machine.home / "broken"
+    broken.mkdir()
+    (broken / "argparse.py").write_text("raise ImportError('not here')")
+
+    done = fetch(machine, archive, name(3), "fatal", PYTHONPATH=str(broken))
+
+    assert b"frepo-client cannot be loaded: not here" in done.stderr
+    assert 2 == machine.run("--version", check=None, PYTHONPATH=str(broken)).returncode
+
+
 def test_a_full_disk_is_not_the_end_of_the_archive(machine, archive):
     words = ("wal", "fetch", name(3), "/dev/full/none", "--collection", archive)
 
