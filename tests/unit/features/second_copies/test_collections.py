@@ -8,9 +8,11 @@ import pytest
 from sqlalchemy import delete as delete_rows
 from sqlalchemy import update
 
+from frepo_core import assemble
 from frepo_core.db import types
 from frepo_core.db.models import Collection, Installation, StoredObject
 from frepo_core.errors import FieldsError
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.features.second_copies.gaps import read_compared_at
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
@@ -201,3 +203,18 @@ def test_a_mirror_that_cannot_be_used_is_refused(make_collection, edit):
     with pytest.raises(FieldsError) as refused:
         edit(collection, mirror="")
     assert "'second' has the second copies" in str(refused.value.fields["storage"])
+
+
+def test_what_was_stored_while_the_service_had_no_mirror_is_copied_when_it_has_one(
+    services, ini, plugins, upload_by, mirror, places
+):
+    mirror()
+    off = assemble(ini | {"mirror": ""}, {}, plugins)
+    off.feature(SecondCopyServices).mirror.compare(keep_going=lambda: None)
+    upload_by(off, b"meanwhile")
+    off.database.engine.dispose()
+    assert [] == places()
+
+    report = mirror()
+
+    assert (1, 1, [("second", "present")]) == (report["wanted"], report["copied"], places())

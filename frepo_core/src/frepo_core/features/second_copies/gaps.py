@@ -49,6 +49,13 @@ def is_compared(session: Session, backends: Backends) -> bool:
     return session.scalar(select(Content.id).limit(1)) is None
 
 
+def _note_compared(name: str, now: datetime, session: Session) -> None:
+    """Note the time for this mirror only: when the service has another one, or the same again, all is compared."""
+    others = Installation.name.startswith(COMPARED, autoescape=True) & (Installation.name != name)
+    session.execute(delete(Installation).where(others))
+    session.merge(Installation(name=name, value=now.isoformat()))
+
+
 def note_change(session: Session, collection_id: str) -> None:
     """Let the next run compare what the collection has with its objects, because its mirror was changed."""
     session.merge(Installation(name=CHANGED + collection_id, value=read_clock(session).isoformat()))
@@ -90,7 +97,7 @@ class Gaps:
         if last is None or abs(now - datetime.fromisoformat(last)) >= AGAIN_AFTER:
             if is_needed:
                 self._compare(self._pages(or_(is_used(), is_base_anywhere())), done)
-            self._database.write(lambda session: session.merge(Installation(name=name, value=now.isoformat())))
+            self._database.write(partial(_note_compared, name, now))
         return done
 
     def fill(self, storage: str) -> int:
