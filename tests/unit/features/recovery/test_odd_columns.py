@@ -71,13 +71,13 @@ def put(values, path, value):
     return values | {name: put(values[name], rest, value) if rest else value}
 
 
-def make_odd(path, value, done, *, only=None):
+def make_odd(path, value, done, *, only=None, more=()):
     """Write a catalogue in which the next columns of each kind have an odd value; return whether there was any."""
     file, changed, found = JournalFile(path), BytesIO(), len(done)
     head = {name: one for name, one in file.head.items() if name not in {"frepo", "format", "about"}}
     writer = JournalWriter(changed, "catalogue", head)
     for name, key, objects in file.objects():
-        paths = paths_of(name, objects[0]) if objects and only in {None, name} else ()
+        paths = [*paths_of(name, objects[0]), *more] if objects and only in {None, name} else ()
         odd = next((one for one in paths if (name, one) not in done), None)
         if odd:
             done.add((name, odd))
@@ -88,11 +88,14 @@ def make_odd(path, value, done, *, only=None):
     return len(done) > found
 
 
+def new_admin(new):
+    return new.services.tokens.generate(NewToken(roles=frozenset({Role.ADMINISTRATOR}), expires="never")).id
+
+
 def show_all(new, make_test_app):
     """Show every list, and each collection with its own."""
     app = make_test_app(new.services)
-    admin = new.services.tokens.generate(NewToken(roles=frozenset({Role.ADMINISTRATOR}), expires="never")).id
-    app.authorization = ("Bearer", admin)
+    app.authorization = ("Bearer", new_admin(new))
     shown = list(LISTS)
     while shown:
         path = shown.pop()
@@ -123,6 +126,24 @@ def test_each_column_with_an_odd_value(day, storage, keys, recover, make_test_ap
     sound = path.read_bytes()
     while make_odd(path, value, done):
         show_all(recover(unverified=True), make_test_app)
+        path.write_bytes(sound)
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("value", ["a word", -1, 2**70, [], {"time": "a word"}, {"a": {"b": []}}], ids=str)
+def test_a_deleted_collection_with_an_odd_value_can_be_restored_or_is_named(
+    day, storage, keys, recover, make_test_app, value
+):
+    path = storage.path(max(keys()))
+    kept, sound = [("settings", name) for name in names_of(table_of(Collection))], path.read_bytes()
+    done = {("deleted_collection", one) for one in paths_of("deleted_collection", {})}
+    while make_odd(path, value, done, only="deleted_collection", more=kept):
+        new = recover(unverified=True)
+        app = make_test_app(new.services)
+        app.authorization = ("Bearer", new_admin(new))
+        for one in app.get("/api/v1/deleted-collections").json["items"]:
+            answer = app.post(f"/api/v1/deleted-collections/{one['id']}/restore", expect_errors=True)
+            assert answer.status_int < 500, (answer.text, new.report.unusable)
         path.write_bytes(sound)
 
 
