@@ -151,6 +151,7 @@ FURTHER = (
     "ClientCheck",
     "Checksums",
     "SessionFile",
+    "SentContent",
 )
 TYPES = {
     "Size": "a number of bytes, written as `500MB` or `2GiB`",
@@ -187,7 +188,15 @@ WEB = (
     FrepoCommand,
 )
 # The ordinary answers to uploads, and their models.
-WEB_FUNCTIONS = ("version_answer", "version_path", "version_content", "file_answer", "coding_of", "check_coded_start")
+WEB_FUNCTIONS = (
+    "version_answer",
+    "version_path",
+    "version_content",
+    "file_answer",
+    "sent_content",
+    "coding_of",
+    "check_coded_start",
+)
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
 
 

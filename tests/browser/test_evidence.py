@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from support.wire import eventually
+
 
 @pytest.fixture(scope="module", autouse=True)
 def sent(api):
@@ -35,6 +37,8 @@ def test_it_names_what_people_did_and_to_which_collection(signed_in, api, sent):
     made = api("POST", "/collections", {"name": "acted.sql"})["id"]
     api("PUT", f"/collections/{made}/versions", b"one")
     api("DELETE", f"/collections/{made}/versions/v1")
+    # A report ends at the second of its making, and an event has its place a moment after its fact.
+    assert eventually(["version.deleted"], lambda: [act["kind"] for act in api("GET", "/reports/restores")["acts"]])
     signed_in.go("#/health/evidence")
 
     act = signed_in.page.get_by_role("listitem").filter(has_text="Version 1 deleted")

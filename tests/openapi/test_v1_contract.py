@@ -13,6 +13,7 @@ from support.wire import Client
 
 EMPTY = [f"00000000-0000-4000-8000-{number:012}" for number in range(1, 4)]
 OTHER = "00000000-0000-4000-8000-000000000004"  # no request edits it
+ARCHIVE, HISTORY = "00000000-0000-4000-8000-000000000005", "00000002.history"
 FILE = "2cf24dba5fhello.txt"
 # No random code is right, no target of notifications is configured, the deleted collections had no version, and the
 # versions are neither dumps nor archives.
@@ -63,6 +64,8 @@ def existing(send):
             send("POST", f"/collections/{collection}/versions", b"version %d" % number)
     for number in range(1, 4):
         send("DELETE", f"/collections/{OTHER}/versions/v{number}")
+    send("POST", "/collections", {"name": "db7", "id": ARCHIVE, "strategy": "wal"})
+    send("PUT", f"/collections/{ARCHIVE}/wal/{HISTORY}", b"1\t0/5000000\tbefore\n")
     for name in ("hello", "edited", "deleted"):
         send("POST", f"/files?name={name}.txt", name.encode())
     for alias in ("latest-dump", "deleted-alias"):
@@ -94,6 +97,10 @@ def existing(send):
         "edit_token": [{"fingerprint": tokens[2]}],
         "rotate_token": [{"fingerprint": tokens[3]}],
         "delete_token": [{"fingerprint": tokens[4]}],
+        "show_wal": [{"collection": ARCHIVE}],
+        # Some of them with the digest of another content.
+        "store_wal": [{"collection": ARCHIVE, "name": f"{number:08}.history"} for number in range(3, 9)],
+        "fetch_wal": [{"collection": ARCHIVE, "name": HISTORY}],
         "edit_file": [{"name": EDITED_FILE}],
         "delete_file": [{"name": DELETED_FILE}],
         "put_alias": [{"alias": "latest-dump"}],

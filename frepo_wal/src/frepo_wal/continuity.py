@@ -145,7 +145,8 @@ def needless(segments: Segments, bases: Sequence[Base], keep_days: int, now: dat
 def _on_path(segments: Segments, path: Sequence[tuple[int, int]]) -> dict[int, datetime]:
     """Return when each segment arrived that PostgreSQL takes on its way to the newest timeline."""
     found: dict[int, datetime] = {}
-    for (timeline, begin), end in zip(path, [*(one for _, one in path[1:]), None], strict=True):
+    for place, (timeline, begin) in enumerate(path, start=1):
+        end = path[place][1] if place < len(path) else None
         arrived = segments.arrived.get(timeline, {})
         found |= {one: at for one, at in arrived.items() if begin <= one and (end is None or one < end)}
     return found

@@ -37,8 +37,8 @@ def read_header(head: bytes) -> Header | None:
     return None
 
 
-def check_segment(name: WalName, head: bytes, size: int | None) -> Header | None:
-    """Compare a segment with its name; `size` is None if it is not known yet. Raises `WrongContentError`.
+def check_segment(name: WalName, head: bytes, size: int) -> Header | None:
+    """Compare a segment with its name. Raises `WrongContentError`.
 
     The first segment of a timeline may begin with pages of an older one: PostgreSQL copies what was in it. A `.partial`
     may have no header.
@@ -48,7 +48,7 @@ def check_segment(name: WalName, head: bytes, size: int | None) -> Header | None
         if name.kind == "partial":
             return None
         raise WrongContentError("It does not begin as a segment of the WAL does")
-    if size is not None and size != header.segment_size:
+    if size != header.segment_size:
         raise WrongContentError(f"It has {size} bytes, and says that its segments have {header.segment_size}")
     if header.address // header.segment_size != name.index(header.segment_size):
         raise WrongContentError("Its header is that of another place in the WAL than its name")

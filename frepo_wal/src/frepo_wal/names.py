@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["segment", "partial", "backup", "history"]
 
+# Each name, for those who check it with another program.
+PATTERN = r"^([0-9A-F]{24}(\.partial|\.[0-9A-F]{8}\.backup)?|[0-9A-F]{8}\.history)$"
 _SEGMENT = re.compile(r"([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})(\.partial|\.[0-9A-F]{8}\.backup)?")
 _HISTORY = re.compile(r"([0-9A-F]{8})\.history")
 _LSN = re.compile(r"([0-9A-F]{1,8})/([0-9A-F]{1,8})")

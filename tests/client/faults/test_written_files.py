@@ -23,6 +23,8 @@ WRITERS = {
     "restores/pull.py": {"open", "replace"},
     "uploads/spool.py": {"open", "replace"},
     "uploads/whole_file.py": {"TemporaryFile"},
+    "wal/fetch.py": {"replace"},
+    "wal/prefetch.py": {"open"},  # /dev/null
     "zipapp.py": {"open"},
 }
 # What each command leaves, below the home of the user, with its mode. `*` is what differs each time.

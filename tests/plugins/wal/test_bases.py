@@ -136,6 +136,15 @@ def test_a_gap_that_is_filled_is_no_problem_any_more(shop, work):
     assert "ok" == shop.service.request("GET", f"/api/v1/collections/{shop.wal}").json["state"]
 
 
+def test_a_new_archive_has_no_segments_and_lacks_none(shop):
+    empty = shop.status()
+    shop.put("00000002.history", b"1\t0/5000000\tno recovery target specified\n")
+
+    assert (0, None, []) == (empty["files"], empty["newest"], empty["missing"])
+    assert ["there is no base backup, so nothing can be restored"] == empty["problems"]
+    assert 1 == shop.status()["files"]
+
+
 def test_an_archive_without_a_base_backup_says_so(shop, work):
     shop.put(name(3), segment(3))
 

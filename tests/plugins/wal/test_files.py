@@ -1,6 +1,8 @@
 """Files of the WAL are stored under their names, once and for ever."""
 
 import gzip
+import hashlib
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -152,6 +154,29 @@ def test_a_segment_may_be_compressed_on_the_way(shop, coding):
 
     assert [201, 200, 409] == [*statuses, other.status]
     assert segment(3) == shop.get(name(3)).body
+
+
+@pytest.mark.parametrize("header", ["Content-Digest", "Repr-Digest"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_content_that_was_changed_on_the_way_is_refused(shop, header, compress):
+    sent, arrived = segment(3), segment(3, fill=b"x")
+    digest = hashlib.sha256(compress(sent) if header == "Content-Digest" else sent).digest()
+    headers = {header: f"sha-256=:{b64encode(digest).decode()}:"}
+    if compress is gzip.compress:
+        headers["Content-Encoding"] = "gzip"
+
+    answer = shop.put(name(3), compress(arrived), headers=headers)
+
+    assert (400, 60007) == (answer.status, answer.json["code"])
+    assert [] == shop.service.versions(shop.wal)
+
+
+def test_a_form_has_the_content_as_its_file(shop):
+    head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="any"\r\n\r\n'
+    form = {"Content-Type": "multipart/form-data; boundary=x"}
+
+    assert 201 == shop.put("00000002.history", head + HISTORY + b"\r\n--x--\r\n", headers=form).status
+    assert HISTORY == shop.get("00000002.history").body
 
 
 def test_a_segment_that_was_deleted_is_stored_again(shop):

@@ -44,6 +44,7 @@ from .checks.upload_check import (
 from .checks.upload_policy import PolicyRefusal, PolicyRequest, UploadPolicy
 from .console_slot import ConsoleSlot
 from .content.checksums import Checksums
+from .content.sent_content import SentContent
 from .content.session_file import SessionFile
 from .content_follower import ContentFollower, FollowedContent, FollowedReading, NotFollowed
 from .context import PluginContext
@@ -189,6 +190,7 @@ __all__ = [
     "RestoreSource",
     "RestoredCopy",
     "Seconds",
+    "SentContent",
     "Service",
     "ServiceStatistics",
     "SessionFile",

@@ -10,7 +10,7 @@ from frepo_core.services.composition.container import Services
 from .base.body_sink import BodySink
 from .base.endpoint import Answer, Endpoint
 from .base.request import FrepoRequest
-from .content.request_body import check_coded_start, coding_of
+from .content.request_body import check_coded_start, coding_of, sent_content
 from .conventions.dialect import SecondDialect
 from .conventions.paging import PageQuery, next_cursor, page_of
 from .openapi.documentation import Documentation
@@ -58,6 +58,7 @@ __all__ = [
     "file_answer",
     "next_cursor",
     "page_of",
+    "sent_content",
     "version_answer",
     "version_content",
     "version_path",

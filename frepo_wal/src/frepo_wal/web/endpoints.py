@@ -1,26 +1,29 @@
 """The endpoints: store a file of the WAL under its name, and get it."""
 
+import hashlib
+from base64 import b64encode
 from functools import partial
+from typing import BinaryIO
 
 from pyramid.response import Response
 
-from frepo_core.plugins import EndpointError, FieldsError, PluginContext, StoredVersion
-from frepo_core.web import Answer, Endpoint, FrepoRequest, version_content
+from frepo_core.plugins import EndpointError, FieldsError, PluginContext, SentContent, StoredVersion
+from frepo_core.web import Answer, Endpoint, FrepoRequest, sent_content, version_content, version_path
 
 from ..archive import LABEL, PARENT, SWITCH, SYSTEM, WAITING, WRITTEN, Archive, find_archive
 from ..headers import SIZE, WrongContentError, check_segment, read_parent
-from ..names import EXPECTED, WalName, parse_name
+from ..names import EXPECTED, PATTERN, WalName, parse_name
 from ..status import read_status
 from ..strategy import GUARDS
-from .body import MAX_SIZE, Body, opened_body
 from .models import StatusReply, Stored
 
 PATH = "/api/v1/collections/{collection}/wal"
 # With this header, the answer 404 says that the archive has no such file: not that there is no archive, or no service.
 MISSING = "X-Frepo-Wal"
 WAITING_HEADER, WRITTEN_HEADER = "X-Frepo-Wal-Waiting", "X-Frepo-Wal-Written"
-# What may be in front of a content that was compressed on the way, in bytes.
-_MORE = 1 << 20
+# The largest segment that PostgreSQL can have, and what may come with a content on the way, in bytes.
+MAX_SIZE, _MORE = 1 << 30, 1 << 20
+_PIECE = 1 << 20
 _HISTORY_SIZE = 64 << 10
 _DIGITS = 10
 
@@ -40,25 +43,21 @@ class Views:
         """Store a file, unless it is there."""
         text, name = _name_of(request)
         archive = find_archive(self._context, request.collection.id)
-        with opened_body(request) as body:
-            labels = {LABEL: text, **_check_content(archive, name, body)}
+        with sent_content(request, MAX_SIZE) as content:
+            labels = {LABEL: text, **_check_content(archive, name, content.file)}
             for label, header in ((WAITING, WAITING_HEADER), (WRITTEN, WRITTEN_HEADER)):
                 if (value := request.headers.get(header, "")).isascii() and value.isdecimal() and len(value) <= _DIGITS:
                     labels[label] = value
             if found := archive.find(text):
-                return _answer(text, _same(found, body, text), is_new=False)
-            return _answer(text, self._add(request, archive, body, labels), is_new=True)
+                return _answer(archive, text, _same(found, content.file, text), is_new=False)
+            return _answer(archive, text, self._add(request, archive, content, labels), is_new=True)
 
-    def _add(self, request: FrepoRequest, archive: Archive, body: Body, labels: dict[str, str]) -> StoredVersion:
+    def _add(
+        self, request: FrepoRequest, archive: Archive, content: SentContent, labels: dict[str, str]
+    ) -> StoredVersion:
         text = labels[LABEL]
         added = self._context.service.add_version(
-            archive.collection.id,
-            body.begin(),
-            by=request.sender,
-            size=None if body.coding else request.content_length,
-            coding=body.coding,
-            guards=GUARDS,
-            labels=labels,
+            archive.collection.id, content, by=request.sender, guards=GUARDS, labels=labels
         )
         first = archive.find(text)  # of two requests with one name at once, the first wins
         if first is None or first.number >= added.number:
@@ -93,16 +92,22 @@ def _name_of(request: FrepoRequest) -> tuple[str, WalName]:
     return text, name
 
 
-def _check_content(archive: Archive, name: WalName, body: Body) -> dict[str, str]:
-    """Compare a content with its name; return the labels that it gives. Raises `EndpointError`."""
+def _check_content(archive: Archive, name: WalName, file: BinaryIO) -> dict[str, str]:
+    """Compare a content with its name, and leave it at its start; return the labels that it gives.
+
+    Raises `EndpointError`.
+    """
+    size = file.seek(0, 2)
+    file.seek(0)
+    head = file.read(_HISTORY_SIZE)
+    file.seek(0)
     if name.kind == "history":
-        parent = read_parent(body.head(_HISTORY_SIZE))
+        parent = read_parent(head)
         return {PARENT: str(parent[0]), SWITCH: str(parent[1])} if parent else {}
     if name.kind == "backup":
         return {}
-    size = None if body.coding else body.begin().seek(0, 2)
     try:
-        header = check_segment(name, body.head(SIZE), size)
+        header = check_segment(name, head[:SIZE], size)
     except WrongContentError as error:
         raise EndpointError(422, f"{error}. It is not stored: look at what archive_command sends") from error
     if header is None:
@@ -111,8 +116,11 @@ def _check_content(archive: Archive, name: WalName, body: Body) -> dict[str, str
     return {SYSTEM: str(header.system)}
 
 
-def _same(found: StoredVersion, body: Body, text: str) -> StoredVersion:
-    if body.sha256() != found.sha256:
+def _same(found: StoredVersion, file: BinaryIO, text: str) -> StoredVersion:
+    digest = hashlib.sha256()
+    while piece := file.read(_PIECE):
+        digest.update(piece)
+    if digest.hexdigest() != found.sha256:
         raise _conflict(text)
     return _accepted(found, text)
 
@@ -132,15 +140,19 @@ def _conflict(text: str) -> EndpointError:
     )
 
 
-def _answer(text: str, version: StoredVersion, *, is_new: bool) -> Answer:
+def _answer(archive: Archive, text: str, version: StoredVersion, *, is_new: bool) -> Answer:
     body = Stored(name=text, version=version.number, size=version.size, sha256=version.sha256)
-    return Answer(body=body, status=201 if is_new else 200)
+    headers = {
+        "Location": version_path(archive.collection.id, version.number),
+        "Repr-Digest": f"sha-256=:{b64encode(bytes.fromhex(version.sha256)).decode()}:",
+    }
+    return Answer(body=body, status=201 if is_new else 200, headers=headers)
 
 
 def make_endpoints(context: PluginContext) -> list[Endpoint]:
     """Return the endpoints."""
     views = Views(context)
-    of_file = partial(Endpoint, path=f"{PATH}/{{name}}", parameters={"name": "The name of the file, %f."})
+    of_file = partial(Endpoint, path=f"{PATH}/{{name}}", parameters={"name": ("The name of the file, %f.", PATTERN)})
     return [
         of_file(
             name="store_wal",

@@ -151,6 +151,7 @@ def test_plugins_can_be_read_by_programs(console):
         "alert_when_backup_limit_reached",
         "delete_oldest_when_adding_new",
         "keep",
+        "wal",
     }
 
 

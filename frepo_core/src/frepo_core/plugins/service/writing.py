@@ -8,6 +8,7 @@ from frepo_core.domain.backups.runs import NewRun
 from frepo_core.domain.identity import Identity
 
 from ..checks.upload_check import Covers, FoundVerdict, OnFinding, Outcome, PendingCheck
+from ..content.sent_content import SentContent
 from ..guards import Guards
 from .records import FileInfo, StoredVersion, UploadStart
 
@@ -59,7 +60,7 @@ class WritingService(Protocol):
     def add_version(
         self,
         collection_id: str,
-        content: BinaryIO,
+        content: BinaryIO | SentContent,
         *,
         by: Identity,
         size: int | None = None,
@@ -75,6 +76,8 @@ class WritingService(Protocol):
         labels: Mapping[str, str] | None = None,
     ) -> StoredVersion:
         """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
+
+        A `SentContent` is what the client has sent, without its coding, and says size and digests by itself.
 
         `size` and `sha256` are what the client says about the content, which must be true. `last_number` is that of the
         `UploadStart`, `began_at` the time of it, and `silent_since` when the client sent nothing for a while for the
@@ -121,7 +124,7 @@ class WritingService(Protocol):
 
     def upload_file(
         self,
-        content: BinaryIO,
+        content: BinaryIO | SentContent,
         name: str,
         *,
         by: Identity,

@@ -29,7 +29,8 @@ class Endpoint:
     - `name`: its operationId in the OpenAPI document. Client generators make it the name of a function.
     - `view`: called with the request, and with the plug-in's context if it has a second parameter.
     - `permission`: a rule of `domain.permissions`. None is public; a token that is sent must still be valid.
-    - `parameters`: what the parameters of the path mean, by name, for the OpenAPI document.
+    - `parameters`: what the parameters of the path mean, by name, for the OpenAPI document: a text, or a text and the
+      pattern (a regular expression of ECMA-262) of values that the view accepts.
     - `ignores_token`: a public endpoint that does not even look whether a token is valid, and so needs no database. If
       its `body_sink` does, it sets `request.body_owner` to the token: the body may then be silent as long as others.
     - `body`: the model of the JSON body. `content`: True if the body is content to store, not JSON.
@@ -64,7 +65,7 @@ class Endpoint:
     view: Callable[..., Answer | Response]
     summary: str
     permission: str | None
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
     ignores_token: bool = False
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None

@@ -10,6 +10,7 @@ from typing import BinaryIO, cast
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.domain.structs import struct
 from frepo_core.errors import BodyEndedError, DigestMismatchError, EndpointError, FieldsError, MalformedRequestError
+from frepo_core.plugins import SentContent
 from frepo_core.services.content.decoder_memory import DecoderWait
 from frepo_core.services.content.decoding.content_codings import CODINGS, CodingError, WindowError, check_start, decoded
 from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, disk_full_translated, smallest_limit
@@ -58,6 +59,22 @@ def read_upload(
         form, stream = _read_form(request, body, content_type, stack, refuse_early)
         incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
+
+
+@contextlib.contextmanager
+def sent_content(request: FrepoRequest, largest: int) -> Iterator[SentContent]:
+    """Yield the content of a request, without its coding or its form, as long as the block runs.
+
+    For a view whose endpoint has `content`. `largest` is in bytes; more raises `EndpointError` with 413. Also raises
+    `FieldsError`, and `EndpointError` with 415 for a coding that needs more memory than an upload may take.
+    """
+    limit = Limit(size=largest, refuse=lambda: EndpointError(413, f"The content is larger than {largest} bytes"))
+    with read_upload(request, limits=(limit,)) as upload, contextlib.ExitStack() as stack:
+        incoming = upload.incoming
+        limit.enforce(incoming.declared_size or 0)
+        is_seekable = getattr(incoming.stream, "seekable", bool)()
+        file = incoming.stream if is_seekable else _seekable_body(request, stack)
+        yield SentContent(file=file, size=incoming.declared_size, sha256=incoming.sha256, md5=incoming.md5)
 
 
 def check_content_headers(request: FrepoRequest) -> None:

@@ -94,8 +94,9 @@ def open_path(path: str) -> str:
 def in_path(endpoint: Endpoint, known: Mapping[str, tuple[str, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
     """Yield the parameters of the path (OpenAPI 3.1, 4.8.12), with what is known of their names."""
     for name in re.findall(r"{(\w+)}", open_path(endpoint.path)):
-        own = endpoint.parameters.get(name)
-        description, schema = (own, WORD) if own else known.get(name, (f"The {name}.", WORD))
+        description, schema = known.get(name, (f"The {name}.", WORD))
+        if own := endpoint.parameters.get(name):
+            description, schema = (own, WORD) if isinstance(own, str) else (own[0], WORD | {"pattern": own[1]})
         yield {"name": name, "in": "path", "required": True, "description": description, "schema": schema}
 
 

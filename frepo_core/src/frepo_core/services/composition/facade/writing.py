@@ -19,6 +19,7 @@ from frepo_core.plugins import (
     OnFinding,
     Outcome,
     PendingCheck,
+    SentContent,
     SessionFile,
     StoredVersion,
     UploadStart,
@@ -81,7 +82,7 @@ class WritingFacade(ConnectedFacade):
     def add_version(
         self,
         collection_id: str,
-        content: BinaryIO,
+        content: BinaryIO | SentContent,
         *,
         by: Identity,
         size: int | None = None,
@@ -145,7 +146,7 @@ class WritingFacade(ConnectedFacade):
 
     def upload_file(
         self,
-        content: BinaryIO,
+        content: BinaryIO | SentContent,
         name: str,
         *,
         by: Identity,
@@ -168,12 +169,15 @@ class WritingFacade(ConnectedFacade):
 
     @contextmanager
     def _incoming(
-        self, content: BinaryIO, size: int | None, sha256: str | None, coding: str | None
+        self, content: BinaryIO | SentContent, size: int | None, sha256: str | None, coding: str | None
     ) -> Iterator["Incoming"]:
         # A command that stores nothing need not import these.
         from ...content.decoding.decoded_stream import DecodedStream
         from ...content.ingest import Incoming
 
+        if isinstance(content, SentContent):
+            yield Incoming(stream=content.file, declared_size=content.size, sha256=content.sha256, md5=content.md5)
+            return
         digests = (sha256,) if sha256 else ()
         if coding:
             with DecodedStream(content, coding, self._services.ingest.decoder_memory) as stream:
@@ -290,6 +294,6 @@ def _new_file(name: str, tags: Sequence[str], *, public: bool = False, password:
     return NewFile(name=name, tags=checked, public=public, password=password)
 
 
-def _taken(content: BinaryIO) -> None:
+def _taken(content: BinaryIO | SentContent) -> None:
     if isinstance(content, SessionFile):
         content.taken()
