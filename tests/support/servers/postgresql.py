@@ -40,8 +40,10 @@ def postgresql(*, durable: bool = False, address: str = "127.0.0.1") -> Iterator
 
         def answers() -> bool:
             """Return whether this server answers; `pg_isready` would accept that of another worker at the same port."""
-            state = data / "postmaster.pid"
-            return state.exists() and state.read_text().rstrip().endswith("ready")
+            try:
+                return (data / "postmaster.pid").read_text().rstrip().endswith("ready")
+            except FileNotFoundError:  # not yet, or no more: it failed
+                return False
 
         with running_process(command, folder, answers, stop=signal.SIGINT, **run_as(OWNER)):
             yield f"postgresql://{OWNER}:{PASSWORD.replace(' ', '%20')}@{address}:{port}/postgres"
