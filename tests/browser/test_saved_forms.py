@@ -83,14 +83,21 @@ def test_the_settings_of_a_collection(signed_in, api, collection):
         assert change == found, label
 
 
-@pytest.mark.parametrize("fragment", ["#/collections/{}/settings", "#/collections/new"])
+@pytest.mark.parametrize(
+    ("fragment", "label"),
+    [
+        ("#/collections/{}/settings", "Description"),
+        ("#/collections/new", "Description"),
+        ("#/tokens/new", "Only from these addresses"),
+    ],
+)
 @pytest.mark.parametrize("size", [(1300, 860), (390, 844)])
-def test_the_buttons_of_a_long_form_are_in_reach(signed_in, collection, fragment, size):
+def test_the_buttons_of_a_long_form_are_in_reach(signed_in, collection, fragment, label, size):
     page = signed_in.page
     page.set_viewport_size({"width": size[0], "height": size[1]})
     signed_in.go(fragment.format(collection))
     form = page.locator("form").last if fragment.endswith("new") else page.locator("form").first
-    form.get_by_label("Description", exact=True).fill("other")
+    form.get_by_label(label, exact=True).fill("10.0.0.1")
 
     button = form.get_by_role("button", name=re.compile("^(Save|Create)"))
     seen = "(one) => { const { left, top, width, height } = one.getBoundingClientRect();"

@@ -3,6 +3,7 @@
 All are written to the folder of the first argument. Those that the documentation shows are in `docs/screenshots`.
 """
 
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from support.browser.chromium import launch
 from support.demonstration import fill_service
 from support.servers.service import Service
+from support.wire import eventually
 
 WIDE, PHONE = {"width": 1300, "height": 860}, {"width": 390, "height": 844}
 # The fragment of each view. `{...}` is the id of the collection with this state, or of the first file.
@@ -37,6 +39,9 @@ def main(folder: Path) -> None:
         service.frepo("install")
         fill_service(service)
         service.start()
+        # What has arrived is read from events, which a worker numbers before anybody sees them.
+        with sqlite3.connect(Path(state) / "frepo.db") as database:
+            eventually((0,), lambda: database.execute("SELECT count(*) FROM event WHERE position IS NULL").fetchone())
         browser = launch(playwright)
         try:
             for path in _take_all(browser, service, folder):

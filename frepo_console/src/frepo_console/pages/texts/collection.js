@@ -55,7 +55,7 @@ export const t = {
     good: "Newest good version",
     restore: "Restore-tested",
     restoreFailed: (time) => `the test of ${time} failed`,
-    next: "Next expected",
+    next: "Due",
     unwatched: "nobody is told if it is late",
     versions: "Versions",
     stored: "Stored",

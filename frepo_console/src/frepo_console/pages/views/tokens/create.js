@@ -65,7 +65,7 @@ export function NewToken({ finish }) {
     />
     <${Field} label=${t.addresses} ...${fieldOf(form, "restrictions.ip_addresses")} hint=${t.addressesHint} />
     <${FormError} form=${form} />
-    <div class="row actions">
+    <div class="row actions held">
       <a class="btn" href=${link(["tokens"])}>${common.cancel}</a
       ><button class="btn pri" disabled=${form.isSending}>${t.create}</button>
     </div>
