@@ -209,9 +209,10 @@ def traces(service: Service) -> dict[str, Any]:
 
 
 def eventually(expected: Any, look: Callable[[], Any], seconds: float = 60) -> Any:
-    """Repeat the observation until it has the expected value or the time is over; return the last value."""
+    """Repeat the observation until it has the expected value, and return that. Fails when the time is over."""
     deadline = time.monotonic() + seconds
-    while (seen := look()) != expected and time.monotonic() < deadline:
+    while (seen := look()) != expected:
+        assert time.monotonic() < deadline, f"{seen!r} after {seconds} seconds, not {expected!r}"
         time.sleep(0.02)
     return seen
 

@@ -7,7 +7,6 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.plugins import JobContext
 from frepo_parts import job
-from frepo_parts.listings import listings_of
 from support.wire import eventually
 
 from .test_requests import SQL
@@ -50,20 +49,6 @@ def _events(service):
 
 
 @pytest.fixture
-def push_old(frepo_service, push, lists):
-    """Push contents that have no list, as those from before this package was installed."""
-
-    def push_old(*contents):
-        push(*contents)
-        eventually(len(contents), lambda: len(lists()))
-        listings = listings_of(frepo_service.context("parts"))
-        for digest in lists():
-            listings.forget(digest)
-
-    return push_old
-
-
-@pytest.fixture
 def run(frepo_service):
     """Run the job at a time, by default now; return its summary."""
     own = frepo_service.context("parts")
@@ -96,17 +81,17 @@ def test_it_lists_what_has_arrived_and_forgets_what_left(frepo_service, push, ru
     assert 1 == len(lists())
 
 
-def test_it_leaves_alone_what_is_listed_while_somebody_waits(frepo_service, push_old, run, lists):
-    push_old(SQL)
+def test_it_leaves_alone_what_is_listed_while_somebody_waits(frepo_service, push, run, lists):
+    push(SQL)
 
     assert {} == run()  # all versions
-    push_old(SQL.replace(b"VALUES(2)", b"VALUES(3)"))
+    push(SQL.replace(b"VALUES(2)", b"VALUES(3)"))
     assert {} == run()  # new ones
     assert [] == lists()
 
 
-def test_a_run_whose_time_is_over_leaves_the_rest_to_the_next_one(push_old, run, lists, monkeypatch):
-    push_old(*(_large(number) for number in range(3)))
+def test_a_run_whose_time_is_over_leaves_the_rest_to_the_next_one(push, run, lists, monkeypatch):
+    push(*(_large(number) for number in range(3)))
     monkeypatch.setattr(job, "_TURN", 5.0)
     monkeypatch.setattr(job, "_REST", 1e9)  # after one content, the rest of the turn is a pause
 
@@ -117,8 +102,10 @@ def test_a_run_whose_time_is_over_leaves_the_rest_to_the_next_one(push_old, run,
     assert 3 == len(lists())
 
 
-def test_it_rests_nine_times_as_long_as_it_works(push_old, run):
-    push_old(*(_large(number) for number in range(3)))
+def test_it_rests_nine_times_as_long_as_it_works(push, run):
+    push(_large(3))
+    run()  # imports what the first run needs
+    push(*(_large(number) for number in range(3)))
     begin, used = time.perf_counter(), time.thread_time()
 
     assert {"listed": 3} == run()
