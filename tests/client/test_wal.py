@@ -2,6 +2,7 @@
 
 import os
 import time
+import uuid
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_a_file_that_the_archive_has_not_is_missing_and_nothing_else_is(machine,
     fetch(machine, machine.collection, name(3), "fatal")
     fetch(machine, archive, name(3), "fatal", "--unknown-option")
     fetch(machine, archive, name(3), "fatal", FREPO_TOKEN_FILE=str(machine.home / "none"))
-    (machine.home / "wrong").write_text("1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001")
+    (machine.home / "wrong").write_text(str(uuid.uuid4()))
     fetch(machine, archive, name(3), "fatal", FREPO_TOKEN_FILE=str(machine.home / "wrong"))
 
     assert not (machine.home / "pg_wal/RECOVERYXLOG").exists()
