@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import (
+    CheckResult,
     ConsoleSlot,
     Job,
     JobContext,
@@ -12,10 +13,12 @@ from frepo_core.plugins import (
     PluginContext,
     SettingsSpec,
     StrategySpec,
+    UploadCheck,
+    UploadedContent,
     hookimpl,
 )
 
-from .settings import WalSettings
+from .settings import BASE_BEGINS, BASE_CHECK, JOB, WalSettings
 from .strategy import NAME, SPEC
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ __all__ = [
     "frepo_pages",
     "frepo_settings",
     "frepo_strategies",
+    "frepo_upload_checks",
 ]
 
 
@@ -54,11 +58,17 @@ def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
 
 
 @hookimpl
+def frepo_upload_checks() -> Sequence[UploadCheck]:
+    """Compare each base backup with its manifest, before anything is deleted for it."""
+    return [UploadCheck(name=BASE_CHECK, run=_check_base, begins=BASE_BEGINS, job=JOB)]
+
+
+@hookimpl
 def frepo_jobs() -> Sequence[Job]:
     """Watch the archives."""
     return [
         Job(
-            name="wal",
+            name=JOB,
             schedule="every 5m",
             run=_watch,
             lane="medium",
@@ -96,6 +106,12 @@ def frepo_metrics(context: PluginContext) -> Sequence[Any]:
 
 
 # Most commands need none of what these import.
+
+
+def _check_base(content: UploadedContent, context: PluginContext) -> CheckResult:
+    from .base_check import check
+
+    return check(content, context)
 
 
 def _watch(context: JobContext) -> Mapping[str, Any]:

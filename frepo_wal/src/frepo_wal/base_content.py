@@ -22,6 +22,10 @@ class NoBaseError(ValueError):
     """The content is no base backup, or is not whole. The text says why."""
 
 
+class DamagedBaseError(NoBaseError):
+    """The content is not the one that `pg_basebackup` made."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class BaseFile:
     """A file in the tar, and its SHA-256."""

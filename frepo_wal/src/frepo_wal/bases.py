@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, BinaryIO
 
-from frepo_core.plugins import FrepoError, PluginContext, StoredVersion, TrashedVersion
+from frepo_core.plugins import FrepoError, PluginContext, Service, StoredVersion, TrashedVersion
 
-from .base_content import NoBaseError, read_base
+from .base_content import DamagedBaseError, NoBaseError, read_base
 from .manifest import find_difference
 
 
@@ -84,12 +84,23 @@ class Bases:
         """Compare a version with its manifest. Return what it needs, and what is wrong, None if it cannot be read."""
         try:
             with self._service.open_version(self._collection, version.number) as content:
-                found = read_base(content)
-            values = {**found.values, "wrong": find_difference(found)}
-        except NoBaseError as error:
-            values = {"wrong": str(error)}
+                return examine(self._service, version.sha256, content)
         except FrepoError as error:
             self._log.warning("Version %s of %s cannot be read: %s", version.number, version.name, error)
             return None
-        self._service.store.put(f"base/{version.sha256}", values)
-        return values
+
+
+def examine(service: Service, sha256: str, content: BinaryIO) -> dict[str, Any]:
+    """Compare a content with its manifest, and keep under its digest what was found.
+
+    Return what it needs, and what is `wrong`: an empty text if nothing is. `damaged` says that it differs from its
+    manifest: otherwise it is of another kind, or made without one. Raises what reading the content raises.
+    """
+    try:
+        found = read_base(content)
+        wrong = find_difference(found)
+        values = {**found.values, "wrong": wrong, "damaged": bool(wrong)}
+    except NoBaseError as error:
+        values = {"wrong": str(error), "damaged": isinstance(error, DamagedBaseError)}
+    service.store.put(f"base/{sha256}", values)
+    return values

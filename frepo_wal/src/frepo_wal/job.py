@@ -7,16 +7,17 @@ from typing import Any
 from frepo_core.plugins import JobContext, NotFoundError
 
 from .archive import Archive, all_archives
+from .base_check import check_pending
 from .continuity import needless
 from .status import Survey, describe, find_problems, store_status, survey
 
-NAME = "wal"
 _AT_ONCE = 1000
 _REASON = "No base backup that can be restored needs it"
 
 
 def run(context: JobContext) -> Mapping[str, Any]:
     """Look at each archive."""
+    check_pending(context)
     counts = {"archives": 0, "missing": 0, "deleted": 0}
     known = {one.key for one in context.service.store.items("status/", limit=1000)}
     for archive, _ in all_archives(context):

@@ -5,9 +5,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .base_content import MANIFEST, BaseContent, NoBaseError
+from .base_content import MANIFEST, BaseContent, DamagedBaseError, NoBaseError
 
 _SHOWN = 3
+# What `pg_verifybackup` leaves out, too: `pg_basebackup -R` writes these, and the WAL has checksums of its own.
+_LEFT_OUT = (MANIFEST, "postgresql.auto.conf", "standby.signal", "recovery.signal")
 
 
 def find_difference(found: BaseContent) -> str:
@@ -32,11 +34,11 @@ def _differences(found: BaseContent) -> list[str]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NoBaseError("the manifest cannot be read") from error
     if not is_whole:
-        raise NoBaseError("the manifest itself was changed")
+        raise DamagedBaseError("the manifest itself was changed")
     wrong, seen = [], set()
     for file in found.files:
         seen.add(file.name)
-        if file.name == MANIFEST or file.name.startswith("pg_wal/"):
+        if file.name in _LEFT_OUT or file.name.startswith("pg_wal/"):
             continue
         if file.name not in expected:
             wrong.append(f"{file.name} is not in it")
@@ -44,7 +46,7 @@ def _differences(found: BaseContent) -> list[str]:
             wrong.append(f"{file.name} has {file.size} bytes instead of {sizes[file.name]}")
         elif algorithms == {"SHA256"} and file.sha256 != expected[file.name]["Checksum"]:
             wrong.append(f"{file.name} has other bytes")
-    return wrong + [f"{name} is missing" for name in sorted(set(expected) - seen)]
+    return wrong + [f"{name} is missing" for name in sorted(set(expected) - seen - set(_LEFT_OUT))]
 
 
 def _path(file: Mapping[str, Any]) -> str:

@@ -9,12 +9,13 @@ import time
 
 import pytest
 
+from frepo_wal import base_check
 from support.wal import MIB, SYSTEM, name, segment
 
 LABEL = "START WAL LOCATION: {0:X}/{1:X} (file {2})\nSTART TIMELINE: 1\n"
 
 
-def base_backup(first, last, *, system=SYSTEM, damage=None, leave=(), algorithm="SHA256", more=b""):
+def base_backup(first, last, *, system=SYSTEM, damage=None, leave=(), add=(), algorithm="SHA256", more=b""):
     """Return a base backup as `pg_basebackup -Ft` makes it, which needs the segments from the first to the last."""
     start, stop = first * MIB + 40, last * MIB + 256
     label = LABEL.format(start >> 32, start & 0xFFFFFFFF, name(first)).encode()
@@ -38,6 +39,7 @@ def base_backup(first, last, *, system=SYSTEM, damage=None, leave=(), algorithm=
     begin = json.dumps({"PostgreSQL-Backup-Manifest-Version": 1, "Files": listed, "WAL-Ranges": ranges})[:-1] + ",\n"
     end = f'"Manifest-Checksum": "{hashlib.sha256(begin.encode()).hexdigest()}"}}\n'
     files["backup_manifest"] = (begin + end).encode()
+    files |= dict.fromkeys(add, b"primary_conninfo = ''\n")
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
         for path, content in files.items():
@@ -99,6 +101,45 @@ def test_a_damaged_base_backup_is_a_problem_and_is_not_used(shop, work, made, wh
 
     assert [] == state["restorable"]
     assert [why] == [why for problem in state["problems"] if why in problem]
+
+
+def test_what_pg_basebackup_writes_for_a_standby_is_no_difference(shop, work):
+    for index in (2, 3):
+        shop.put(name(index), segment(index))
+    send(shop, base_backup(2, 3, add=("standby.signal", "postgresql.auto.conf")))
+
+    assert [] == work()["problems"]
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("made", [{"damage": b"x" * 8192}, {"damage": b"x"}, {"leave": ("base/1/112",)}])
+def test_no_good_base_backup_leaves_for_a_damaged_one(shop, work, monkeypatch, made, size):
+    if size == "large":
+        monkeypatch.setattr(base_check, "_INLINE", 100)  # the job compares it
+    good = [send(shop, base_backup(number, number, more=b"%d" % number)) for number in (2, 3, 4)]
+    work()
+
+    bad = send(shop, base_backup(5, 5, **made))
+    work()
+    version = shop.service.request("GET", f"/api/v1/collections/{shop.base}/versions/v{bad}").json
+
+    assert ("broken", True) == (version["verdict"], version["quarantined"])
+    assert good == [number for number in shop.service.versions(shop.base) if number != bad]
+
+
+def test_a_backup_without_a_manifest_is_not_condemned(shop, work):
+    number = send(shop, base_backup(2, 3, leave=("backup_manifest",)))
+    work()
+
+    version = shop.service.request("GET", f"/api/v1/collections/{shop.base}/versions/v{number}").json
+    assert (False, True) == (version["quarantined"], version["verdict"] not in {"broken", "suspicious"})
+
+
+def test_other_contents_have_no_result_of_the_check(shop):
+    number = send(shop, b"INSERT INTO a VALUES(1);\n")
+    checks = shop.service.context("wal").service.checks(shop.base, number)
+
+    assert checks and "wal_base" not in {one.name for one in checks}
 
 
 def test_of_other_checksums_the_sizes_are_compared(shop, work):

@@ -122,6 +122,7 @@ def test_a_name_that_a_variable_cannot_spell_is_refused(install, kind, name):
         ("frepo_upload_checks", "[plugins.UploadCheck(name='a', run=3)]", "run is 3"),
         ("frepo_upload_checks", "[plugins.UploadCheck(name='a', run=print, on_finding='shout')]", "'shout'"),
         ("frepo_upload_checks", "[plugins.UploadCheck(name='a', run=print, applies_to=('disks',))]", "'disks'"),
+        ("frepo_upload_checks", "[plugins.UploadCheck(name='a', run=print, begins=b'PK')]", "in a tuple"),
         ("frepo_upload_checks", "['paint']", "'paint' is not a UploadCheck"),
         ("frepo_subscribers", "[plugins.Subscriber(name='a', kinds='version.*', handle=print)]", "list of texts"),
         ("frepo_subscribers", "[plugins.Subscriber(name='a', kinds=[], handle=print)]", "kinds is empty"),

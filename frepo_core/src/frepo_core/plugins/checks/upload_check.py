@@ -150,6 +150,8 @@ class UploadCheck:
     - `deadline`: in seconds, or a function that gets the plug-in's settings and returns it at the start. A check that
       takes longer hangs: the content is accepted as `not checked`, and `run` can no longer read it. While four runs of
       the check hang, it is not run, and contents are `not checked` at once.
+    - `begins`: only contents that begin with one of these are checked, if there are any. Others have no result, and
+      their upload costs nothing.
     - `job`: the name of the job that checks pending contents of versions later, None if there is none. With it, a
       version whose check fails or hangs is `pending` instead of `not checked`, so that nothing is deleted for it before
       the job has looked at it.
@@ -160,6 +162,7 @@ class UploadCheck:
     on_finding: OnFinding | Callable[[Any], OnFinding | None] | None = None
     applies_to: tuple[AppliesTo, ...] = ("versions",)
     deadline: float | Callable[[Any], float] = DEADLINE
+    begins: tuple[bytes, ...] = ()
     job: str | None = None
 
     def __post_init__(self) -> None:
@@ -169,6 +172,8 @@ class UploadCheck:
             check_on_finding(self.on_finding)
         if not callable(self.deadline):
             check_deadline(self.deadline)
+        if not isinstance(self.begins, tuple) or not all(isinstance(one, bytes) and one for one in self.begins):
+            raise ValueError(f"begins is {self.begins!r}; write bytes in a tuple, such as (b'PK',)")
         if not self.applies_to or set(self.applies_to) - {*get_args(AppliesTo)}:
             raise ValueError(
                 f"applies_to is {self.applies_to!r}; write ('versions',), ('files',), or both in one tuple"

@@ -130,7 +130,7 @@ class UploadChecks:
         Raises `UploadCheckError` if a check found the content broken and its findings are refused.
         """
         kind = "versions" if target.collection else "files"
-        checks = [check for check in self._checks if kind in check.spec.applies_to]
+        checks = [check for check in self._checks if kind in check.spec.applies_to and _is_for(check, content)]
         reports = tuple(_run(check, content, target, self._waits) for check in checks)
         if target.collection and all(report.outcome != "pending" for report in reports):
             self._followers.offer(content)
@@ -172,6 +172,15 @@ def _check_job(check: _Check, plugins: PluginRegistry) -> None:
 
 def _chosen(value: object, context: PluginContext) -> object:
     return value(context.settings) if callable(value) else value
+
+
+def _is_for(check: _Check, content: Content) -> bool:
+    begins = check.spec.begins
+    if not begins:
+        return True
+    head = content.stream.read(max(map(len, begins)))
+    content.stream.seek(0)
+    return head.startswith(begins)
 
 
 def _run(check: _Check, content: Content, target: UploadTarget, waits: CheckWaits) -> CheckReport:
