@@ -99,13 +99,17 @@ class Incoming:
 
 @struct
 class Content:
-    """Content that was read once. `stream` is at its start and can be read again. `size` is in bytes."""
+    """Content that was read once. `stream` is at its start and can be read again. `size` is in bytes.
+
+    `head` are the first bytes, up to `HEAD_BYTES`.
+    """
 
     stream: BinaryIO
     digest: str
     checksum: str
     size: int
     mime: str
+    head: bytes
 
 
 class Ingest:
@@ -139,7 +143,8 @@ class Ingest:
                 sums, size, head = _read_and_hash(incoming, spool, limits)
             stream = spool or source
             stream.seek(start)
-            yield Content(stream=stream, digest=sums.digest, checksum=sums.checksum, size=size, mime=detect_type(head))
+            mime = detect_type(head)
+            yield Content(stream=stream, digest=sums.digest, checksum=sums.checksum, size=size, mime=mime, head=head)
 
     @contextlib.contextmanager
     def spool(self) -> Iterator[Spool]:

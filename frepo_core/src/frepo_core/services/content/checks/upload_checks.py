@@ -175,12 +175,7 @@ def _chosen(value: object, context: PluginContext) -> object:
 
 
 def _is_for(check: _Check, content: Content) -> bool:
-    begins = check.spec.begins
-    if not begins:
-        return True
-    head = content.stream.read(max(map(len, begins)))
-    content.stream.seek(0)
-    return head.startswith(begins)
+    return not check.spec.begins or content.head.startswith(check.spec.begins)
 
 
 def _run(check: _Check, content: Content, target: UploadTarget, waits: CheckWaits) -> CheckReport:
