@@ -73,7 +73,7 @@ def _find(context: PluginContext, name: str) -> Archive:
 
 def _choose(archive: Archive, found: Survey, at: datetime | None) -> Base:
     """Return the base backup. Raises `ConfigurationError` if the time cannot be reached."""
-    base = choose_base(found.segments, found.bases, at)
+    base = choose_base(found.segments, found.own_bases, at)
     windows = found.windows
     is_covered = at is None or any(one.since <= at <= one.until for one in windows)
     if base is None or not is_covered:

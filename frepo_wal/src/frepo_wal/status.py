@@ -41,9 +41,14 @@ class Survey:
     problems: Sequence[str]
 
     @property
+    def own_bases(self) -> list[Base]:
+        """The base backups of the cluster whose segments these are."""
+        return [one for one in self.bases if self.system in {None, str(one.system)}]
+
+    @property
     def oldest_needed(self) -> int | None:
         """The segment with which the oldest base backup begins, None without one."""
-        usable = [one.start for one in self.bases if one.is_usable]
+        usable = [one.start for one in self.own_bases if one.is_usable]
         return min(usable) // self.segments.size if usable else None
 
     @property
@@ -54,7 +59,7 @@ class Survey:
     @property
     def windows(self) -> list[Window]:
         """From when until when can be restored."""
-        return find_windows(self.segments, self.bases)
+        return find_windows(self.segments, self.own_bases)
 
 
 def survey(archive: Archive, *, may_read: bool = True) -> Survey:

@@ -237,7 +237,9 @@ def test_a_base_backup_of_another_cluster_deletes_nothing(shop, work):
         shop.put(name(index), segment(index))
     send(shop, base_backup(3, 3, system=SYSTEM + 1))
 
-    assert [f"base backups are of another cluster, {SYSTEM + 1}"] == work()["problems"]
+    state = work()
+    assert [f"base backups are of another cluster, {SYSTEM + 1}"] == state["problems"]
+    assert [] == state["restorable"]
     assert [1, 2, 3, 4] == shop.service.versions(shop.wal)
 
 
