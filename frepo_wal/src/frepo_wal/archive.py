@@ -50,13 +50,19 @@ class Archive:
             if (after := page.next) is None:
                 return
 
-    def check_system(self, system: int) -> None:
-        """Remember the identifier of the cluster, or compare it with the one that is known.
+    def check_system(self, system: str) -> None:
+        """Compare the identifier of a cluster with the one that is known, if it is. Raises `EndpointError`."""
+        self._require_same(system, self._known_system())
 
-        Raises `EndpointError`.
+    def remember_system(self, system: str) -> None:
+        """Remember the identifier of the cluster of a stored segment. Raises `EndpointError` if another was first.
+
+        Not before: one that was changed on the way, and is refused, would shut the archive for the right cluster.
         """
-        known = self._known_system() or self._remember(str(system))
-        if known != str(system):
+        self._require_same(system, self._known_system() or self._remember(system))
+
+    def _require_same(self, system: str, known: str) -> None:
+        if known not in {"", system}:
             raise EndpointError(
                 409,
                 f"This segment is of another cluster: its system identifier is {system}, and that of this archive is "

@@ -133,6 +133,14 @@ def test_another_cluster_is_refused(shop):
     assert [1] == shop.service.versions(shop.wal)
 
 
+def test_a_segment_that_was_refused_does_not_say_of_which_cluster_the_archive_is(shop):
+    sent, arrived = segment(3), segment(3, system=SYSTEM + 1)
+    digest = b64encode(hashlib.sha256(sent).digest()).decode()
+
+    assert 400 == shop.put(name(3), arrived, headers={"Content-Digest": f"sha-256=:{digest}:"}).status
+    assert 201 == shop.put(name(3), sent).status
+
+
 def test_the_cluster_is_known_from_the_segments_if_the_value_was_lost(shop):
     shop.put(name(3), segment(3))
     shop.service.context("wal").service.store.delete(f"system/{shop.wal}")

@@ -59,16 +59,22 @@ class Views:
         added = self._context.service.add_version(
             archive.collection.id, content, by=request.sender, guards=GUARDS, labels=labels
         )
+        try:
+            if SYSTEM in labels:
+                archive.remember_system(labels[SYSTEM])
+        except EndpointError as error:
+            self._take_back(added, str(error))
+            raise
         first = archive.find(text)  # of two requests with one name at once, the first wins
         if first is None or first.number >= added.number:
             return _accepted(added, text)
-        reason = f"{text} had arrived a moment before"
-        self._context.service.delete_versions(
-            archive.collection.id, [added.number], by=None, reason=reason, trash=False
-        )
+        self._take_back(added, f"{text} had arrived a moment before")
         if first.sha256 != added.sha256:
             raise _conflict(text)
         return _accepted(first, text)
+
+    def _take_back(self, added: StoredVersion, reason: str) -> None:
+        self._context.service.delete_versions(added.collection_id, [added.number], by=None, reason=reason, trash=False)
 
     def send(self, request: FrepoRequest) -> Response:
         """Answer with a file."""
@@ -112,7 +118,7 @@ def _check_content(archive: Archive, name: WalName, file: BinaryIO) -> dict[str,
         raise EndpointError(422, f"{error}. It is not stored: look at what archive_command sends") from error
     if header is None:
         return {}
-    archive.check_system(header.system)
+    archive.check_system(str(header.system))
     return {SYSTEM: str(header.system)}
 
 
